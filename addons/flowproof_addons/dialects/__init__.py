@@ -1,0 +1,1 @@
+"""One small pure module per model API, behind the `Dialect` protocol."""

@@ -1,0 +1,1 @@
+"""The only modules that import mitmproxy: small hooks over pure code."""

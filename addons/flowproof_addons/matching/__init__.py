@@ -1,0 +1,1 @@
+"""Which recording answers a request, and what to say when none does."""

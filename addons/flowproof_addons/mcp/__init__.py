@@ -1,0 +1,1 @@
+"""The MCP boundary: one lane per server, recorded and replayed."""

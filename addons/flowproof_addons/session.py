@@ -1,0 +1,122 @@
+"""What the boundary is told about one flow: the contract between the runner and the addons.
+
+The runner sends it over the control socket; by hand it is the JSON file of `--set flowproof_config=FILE`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowproof_addons.trace.model import JsonValue, Phase
+
+
+class Part(BaseModel):
+    """Base of everything here: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Upstream(Part):
+    """Where one dialect's requests go at record."""
+
+    url: str
+    """Base URL; a path is a prefix: `https://gateway.example/llm`. A trailing `/v1` is understood."""
+    key: str = Field(default="", repr=False)
+    """Goes into the outbound header and nowhere else. Empty: the agent's own credential headers are forwarded."""
+
+
+class Pin(Part):
+    """A span that may differ between runs."""
+
+    at: str = ""
+    """Path in the request body, `messages[*].content`, `[*]` for any index, `**` for anywhere. Empty: the whole body."""
+    match: str = ""
+    """Regular expression; its groups (or the whole match, without groups) may differ. Empty: the whole value may."""
+    kind: Literal["text", "date", "path", "unordered"] = "text"
+    """`date`: the replayed span must be the real today in the same format. `path`: a directory, mapped to the run's own.
+    `unordered`: the list at `at` is compared as a set (by id)."""
+    why: str = ""
+    name: str = ""
+    """Shown in reports; the runner makes one from `at` and `match` where the spec gives none."""
+
+
+class ToolMock(Part):
+    """Spec-authored results of one tool, substituted at the model boundary in both phases."""
+
+    name: str
+    results: tuple[MockResult, ...]
+    repeat: bool = True
+    """One result serves every call (`result:`); False: `results:`, one per call, a further call is a failure."""
+
+
+class MockResult(Part):
+    """One result, with the calls it is for."""
+
+    content: JsonValue
+    is_error: bool = False
+    call: int | None = None
+    """Only the nth call of this tool, from 1."""
+    where: dict[str, JsonValue] | None = None
+    """Only calls whose arguments contain this subset."""
+
+
+class McpTool(Part):
+    """A tool the stand-in answers itself, in both phases."""
+
+    name: str
+    results: tuple[MockResult, ...] = ()
+    repeat: bool = True
+    tool_schema: JsonValue = None
+    """Given: the tool is listed even if the real server lacks it."""
+
+
+class McpServer(Part):
+    """One MCP server declared in the spec."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    """The real stdio server, started only at record."""
+    url: str = ""
+    """The real streamable-HTTP server, contacted only at record."""
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    env: dict[str, str] = Field(default_factory=dict, repr=False)
+    cwd: str = ""
+    port: int = 0
+    """Fixed port of the listener; 0: any."""
+    tools: tuple[McpTool, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    """Tools answered with a tool error before dispatch (`enforce:`)."""
+    startup_s: float = 10.0
+    call_s: float = 60.0
+
+
+class Session(Part):
+    """One flow being recorded or replayed."""
+
+    id: str
+    phase: Phase
+    folder: Path
+    """The flow's run folder: the trace journal, server stderr, generated stand-ins."""
+    cassette: Path | None = None
+    """What replay answers from."""
+    port: int = 0
+    """Fixed port of the model listener (`proxy_port`); 0: any."""
+    upstreams: dict[str, Upstream] = Field(default_factory=dict)
+    """Per dialect name; `*` for all others and for side calls."""
+    pins: tuple[Pin, ...] = ()
+    mocks: tuple[ToolMock, ...] = ()
+    mcp: tuple[McpServer, ...] = ()
+    secrets: dict[str, str] = Field(default_factory=dict, repr=False)
+    """Name -> value: written as `${NAME}` wherever the value would reach the disk."""
+    redact_keys: tuple[str, ...] = ()
+    """Body and header keys whose values are never written."""
+    own_directory: str = ""
+    """The agent's working directory, for `path` pins."""
+    keep_errors: bool = False
+    """Keep 429/5xx answers as turns of their own instead of attempts."""
+    agent_cwd: str = ""
+    spec: str = ""
+    """Digest of the spec."""

@@ -1,0 +1,1 @@
+"""flowproof outside mitmproxy."""
