@@ -1,0 +1,1 @@
+"""Pure evaluation: evidence and a spec's expectations in, findings out. Nothing here does IO."""
