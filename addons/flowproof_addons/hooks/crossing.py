@@ -1,0 +1,52 @@
+"""What the hooks share about one mitmproxy flow."""
+
+from __future__ import annotations
+
+import json
+
+from mitmproxy import http
+
+from flowproof_addons.dialects.base import Dialect, ErrorText, WireReply
+from flowproof_addons.live.progress import Crossing, Live
+
+_KEY = "flowproof"
+
+type Sessions = dict[int, Live]
+"""Live sessions by the port of their model listener."""
+
+
+def port(flow: http.HTTPFlow) -> int:
+    """The listener the client connected to: it tells the session."""
+    return int(flow.client_conn.sockname[1])
+
+
+def attach(flow: http.HTTPFlow, crossing: Crossing) -> None:
+    """Make the crossing known to the hooks after this one."""
+    flow.metadata[_KEY] = crossing
+
+
+def of(flow: http.HTTPFlow) -> Crossing | None:
+    """The crossing of a flow that is ours, else None (a flow loaded from a file, an MCP listener's)."""
+    found = flow.metadata.get(_KEY)
+    return found if isinstance(found, Crossing) else None
+
+
+def send(flow: http.HTTPFlow, reply: WireReply) -> None:
+    """Answer the flow without an upstream."""
+    headers = http.Headers(
+        tuple(
+            (k.encode("utf-8", "surrogateescape"), v.encode("utf-8", "surrogateescape"))
+            for k, v in reply.headers.items()
+        )
+    )
+    flow.response = http.Response.make(reply.status, reply.body, headers)
+
+
+def refuse(flow: http.HTTPFlow, text: ErrorText, dialect: Dialect | None) -> None:
+    """Answer with an error the client shows and does not retry."""
+    if dialect is not None:
+        send(flow, dialect.error(text))
+        return
+    body = json.dumps({"error": {"message": text.message, "type": "flowproof_error", "code": text.code}})
+    headers = {"content-type": "application/json", "x-should-retry": "false"}
+    send(flow, WireReply(400, headers, body.encode()))

@@ -1,0 +1,50 @@
+"""mitmproxy logs an addon's exception and forwards the request; ours must end the flow instead."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Protocol, cast
+
+from mitmproxy import http
+
+from flowproof_addons.dialects.base import ErrorText
+from flowproof_addons.hooks.crossing import of, refuse
+
+_log = logging.getLogger(__name__)
+
+type Hook[T] = Callable[[T, http.HTTPFlow], Awaitable[None] | None]
+
+
+class _Wrapped[T](Protocol):
+    async def __call__(self, addon: T, flow: http.HTTPFlow, /) -> None: ...
+
+
+def fail_closed[T](hook: Hook[T]) -> Callable[[T, http.HTTPFlow], Awaitable[None]]:
+    """The hook, with any exception turned into an error answer and a problem of the session."""
+
+    @functools.wraps(hook)
+    async def wrapped(addon: T, flow: http.HTTPFlow) -> None:
+        try:
+            result = hook(addon, flow)
+            if inspect.isawaitable(result):
+                await result
+        except Exception as error:
+            _end(flow, f"{getattr(hook, '__qualname__', 'hook')}: {type(error).__name__}: {error}")
+            _log.debug("%s", traceback.format_exc())
+
+    return cast("Callable[[T, http.HTTPFlow], Awaitable[None]]", wrapped)
+
+
+def _end(flow: http.HTTPFlow, words: str) -> None:
+    crossing = of(flow)
+    if crossing is not None:
+        crossing.settled = True
+        crossing.live.problem(f"flowproof failed inside the boundary: {words}")
+    if flow.response is None or flow.response.stream is False:
+        refuse(
+            flow, ErrorText(f"flowproof failed: {words}", "flowproof_internal"), crossing.dialect if crossing else None
+        )

@@ -1,0 +1,59 @@
+"""Who may speak to a session, and what is answered without looking at a recording."""
+
+from __future__ import annotations
+
+from mitmproxy import http
+
+from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireReply
+from flowproof_addons.hooks.crossing import Sessions, attach, port, refuse, send
+from flowproof_addons.hooks.fail_closed import fail_closed
+from flowproof_addons.live.progress import Crossing
+from flowproof_addons.trace.body import BodyError
+from flowproof_addons.trace.body import request as read_request
+
+_OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Gate:
+    """First hook of a request: finds its session, turns strangers away, reads the body."""
+
+    def __init__(self, sessions: Sessions, registry: Registry) -> None:
+        self._sessions = sessions
+        self._registry = registry
+
+    @fail_closed
+    def request(self, flow: http.HTTPFlow) -> None:
+        if flow.response is not None or not flow.live:
+            return
+        live = self._sessions.get(port(flow))
+        if live is None:
+            return
+        if _foreign(flow.request):
+            send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
+        elif flow.request.headers.get("upgrade", "").lower() == "websocket":
+            send(flow, WireReply(426, {"content-type": "text/plain"}, b"flowproof speaks HTTP here, not WebSocket\n"))
+        elif flow.request.method == "HEAD":
+            send(flow, WireReply(200, {}, b""))
+        else:
+            dialect = self._registry.find(flow.request.method, flow.request.path.partition("?")[0])
+            self._admit(flow, dialect, live_port=port(flow))
+
+    def _admit(self, flow: http.HTTPFlow, dialect: Dialect | None, live_port: int) -> None:
+        live = self._sessions[live_port]
+        message = flow.request
+        try:
+            request = read_request(
+                message.method, message.path, list(message.headers.items(True)), message.raw_content or b""
+            )
+        except BodyError as error:
+            live.problem(f"{message.method} {message.path.partition('?')[0]}: {error}")
+            refuse(flow, ErrorText(f"flowproof: {error}", "flowproof_unreadable"), dialect)
+            return
+        attach(flow, Crossing(live, request, dialect))
+        live.arrived(dialect)
+
+
+def _foreign(request: http.Request) -> bool:
+    """A browser page, or a name that merely resolves to loopback (DNS rebinding)."""
+    host = (request.host_header or "").rsplit(":", 1)[0] if request.host_header != "[::1]" else "[::1]"
+    return "origin" in request.headers or host not in _OWN_HOSTS

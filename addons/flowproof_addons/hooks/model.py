@@ -1,0 +1,96 @@
+"""The model boundary: a request is forwarded to its fixed upstream, or answered from the cassette."""
+
+from __future__ import annotations
+
+import os
+
+from mitmproxy import http
+
+from flowproof_addons.dialects.base import ErrorText
+from flowproof_addons.hooks.crossing import of, refuse, send
+from flowproof_addons.hooks.fail_closed import fail_closed
+from flowproof_addons.live.answer import answer
+from flowproof_addons.live.progress import ABANDONED, Crossing
+from flowproof_addons.live.route import route
+from flowproof_addons.matching.divergence import Divergence
+from flowproof_addons.session import Upstream
+from flowproof_addons.trace import credentials
+
+AFTER = "flowproof: this run has already diverged; nothing more is answered"
+
+
+class Model:
+    """Capture at record, replay at replay. An exception here meets the fence."""
+
+    @fail_closed
+    async def request(self, flow: http.HTTPFlow) -> None:
+        crossing = of(flow)
+        if crossing is None or flow.response is not None:
+            return
+        if crossing.live.stopped:
+            crossing.settled = True
+            refuse(flow, ErrorText(AFTER, "flowproof_after_divergence"), crossing.dialect)
+        elif crossing.live.replaying:
+            await _replay(flow, crossing)
+        else:
+            _forward(flow, crossing)
+
+
+async def _replay(flow: http.HTTPFlow, crossing: Crossing) -> None:
+    crossing.settled = True
+    found = crossing.live.match(crossing)
+    if isinstance(found, Divergence):
+        flow.marked, flow.comment = ":red_circle:", found.headline
+        refuse(flow, ErrorText(f"flowproof: {found.headline}"), crossing.dialect)
+        return
+    if found.status == ABANDONED:
+        await crossing.live.closed.wait()
+        flow.kill()
+        return
+    served = answer(found, crossing.dialect, crossing.request)
+    send(flow, served.reply)
+    if served.cut and flow.response is not None:
+        # one byte short of what was announced, then closed: what a client of the cut stream saw
+        flow.response.headers["content-length"] = str(len(served.reply.body) + 1)
+        flow.response.headers["connection"] = "close"
+
+
+def _forward(flow: http.HTTPFlow, crossing: Crossing) -> None:
+    upstream = _upstream(crossing)
+    if upstream is None:
+        words = f"no upstream for {flow.request.method} {crossing.request.path}"
+        crossing.settled = True
+        crossing.live.problem(f"{words}; set FLOWPROOF_AGENT_UPSTREAM to the base URL of the model API")
+        refuse(flow, ErrorText(f"flowproof: {words}", "flowproof_no_upstream"), crossing.dialect)
+        return
+    name = crossing.dialect.name if crossing.dialect else None
+    way = route(upstream.url, crossing.request.path, name, os.environ)
+    query = f"?{crossing.request.query}" if crossing.request.query else ""
+    flow.request.scheme, flow.request.host, flow.request.port = way.scheme, way.host, way.port
+    flow.request.path = way.path + query
+    flow.request.host_header = way.host if way.port in (80, 443) else f"{way.host}:{way.port}"
+    if way.proxy is not None:
+        flow.server_conn.via = ("http", way.proxy)
+    _credentials(flow, crossing, upstream)
+
+
+def _credentials(flow: http.HTTPFlow, crossing: Crossing, upstream: Upstream) -> None:
+    """Our key in place of the agent's placeholder; no key of ours: the agent's own headers, untouched."""
+    headers = flow.request.headers
+    headers["accept-encoding"] = "identity"
+    for name in ("proxy-connection", "proxy-authorization", "keep-alive", "te"):
+        headers.pop(name, None)
+    if not upstream.key:
+        return
+    for name in [n for n in headers if credentials.is_credential(n)]:
+        del headers[name]
+    if crossing.dialect is not None:
+        headers.update(crossing.dialect.authorize(upstream.key))
+    else:
+        headers["authorization"] = f"Bearer {upstream.key}"
+
+
+def _upstream(crossing: Crossing) -> Upstream | None:
+    upstreams = crossing.live.session.upstreams
+    name = crossing.dialect.name if crossing.dialect else "*"
+    return upstreams.get(name) or upstreams.get("*")

@@ -1,0 +1,145 @@
+"""Opens and closes sessions: a listener each, and what answers behind it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from mitmproxy import ctx
+from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy.connection import Server
+from mitmproxy.proxy.mode_servers import ServerInstance
+from mitmproxy.proxy.mode_specs import ReverseMode
+
+from flowproof_addons.dialects.base import Registry
+from flowproof_addons.errors import FlowproofError
+from flowproof_addons.hooks.crossing import Sessions
+from flowproof_addons.live.progress import Emit, Live
+from flowproof_addons.live.route import route
+from flowproof_addons.mcp.lanes import LaneResult, Lanes
+from flowproof_addons.session import Session
+from flowproof_addons.trace import file
+from flowproof_addons.trace.model import JsonValue, Trace
+
+_NOWHERE = "http://replay.invalid"
+"""The listener's nominal upstream: never dialled; a recording session sets the real one per request."""
+
+
+class ListenError(FlowproofError):
+    """A listener's port cannot be had."""
+
+
+@dataclass(slots=True)
+class Open:
+    """A session being served."""
+
+    live: Live
+    lanes: Lanes
+    listeners: dict[str, ServerInstance[ReverseMode]] = field(default_factory=dict)
+    """By server name; `""` is the model's."""
+    allowed: set[tuple[str, int]] = field(default_factory=set)
+    """Addresses the model listener may connect to."""
+
+    def port(self, name: str = "") -> int:
+        """The port of one listener."""
+        return int(self.listeners[name].listen_addrs[0][1])
+
+
+class Desk:
+    """All open sessions of this boundary."""
+
+    def __init__(self, registry: Registry, environment: Mapping[str, str]) -> None:
+        self.models: Sessions = {}
+        self.lanes: dict[int, tuple[str, int]] = {}
+        """Per MCP listener port: its lane server's address."""
+        self._registry = registry
+        self._environment = environment
+        self._open: dict[str, Open] = {}
+        self._by_port: dict[int, Open] = {}
+
+    def permits(self, port: int, wanted: Server) -> bool:
+        """The fence's question: only a recording session's upstream, and a lane server on loopback."""
+        if port in self.lanes:
+            return wanted.address == self.lanes[port]
+        opened = self._by_port.get(port)
+        if opened is None or opened.live.replaying or wanted.address is None:
+            return False
+        return (wanted.address[0], wanted.address[1]) in opened.allowed
+
+    async def open(self, session: Session, server: Proxyserver, emit: Emit) -> Open:
+        """Start serving a session. Raises FlowproofError, with nothing left open, if it cannot."""
+        recordings = file.load(session.cassette) if session.phase == "replay" and session.cassette else None
+        live = Live(session, self._registry, recordings, emit, lambda: dt.datetime.now(dt.UTC))
+        lanes = Lanes(session, _lanes(recordings), emit, turns_served=lambda: live.turns)
+        opened = Open(live, lanes, allowed=self._allowed(session))
+        self._open[session.id] = opened
+        try:
+            await lanes.start()
+            await self._listen(opened, "", session.port, server)
+            self.models[opened.port()] = live
+            for lane in session.mcp:
+                await self._listen(opened, lane.name, lane.port, server)
+                self.lanes[opened.port(lane.name)] = lanes.upstream(lane.name)
+        except BaseException:
+            await self.close(session.id, server)
+            raise
+        return opened
+
+    async def close(
+        self, session_id: str, server: Proxyserver
+    ) -> tuple[dict[str, JsonValue], Mapping[str, LaneResult]]:
+        """Stop serving a session: listeners, connections, lanes; what it found."""
+        opened = self._open.pop(session_id)
+        found = opened.live.close()
+        for instance in opened.listeners.values():
+            addresses = {address[1] for address in instance.listen_addrs}
+            await instance.stop()
+            for port in addresses:
+                self.models.pop(port, None)
+                self.lanes.pop(port, None)
+                self._by_port.pop(port, None)
+                _hang_up(server, port)
+        return found, await opened.lanes.close()
+
+    async def close_all(self, server: Proxyserver) -> None:
+        """Stop serving everything."""
+        for session_id in list(self._open):
+            await self.close(session_id, server)
+
+    async def _listen(self, opened: Open, name: str, port: int, server: Proxyserver) -> None:
+        instance: ServerInstance[ReverseMode] = ServerInstance.make(f"reverse:{_NOWHERE}@127.0.0.1:{port}", server)
+        try:
+            await instance.start()
+        except OSError as error:
+            what = f"MCP server {name!r}" if name else "the model API (`proxy_port`)"
+            raise ListenError(
+                f"port {port} for {what} cannot be opened: {error.strerror or error}; free it or choose another"
+            ) from error
+        opened.listeners[name] = instance
+        self._by_port[opened.port(name)] = opened
+
+    def _allowed(self, session: Session) -> set[tuple[str, int]]:
+        if session.phase == "replay":
+            return set()
+        return {route(u.url, "/", None, self._environment).address for u in session.upstreams.values()}
+
+
+def proxyserver() -> Proxyserver:
+    """mitmproxy's own addon that owns the listeners and connections of this process."""
+    return cast(Proxyserver, ctx.master.addons.get("proxyserver"))
+
+
+def _lanes(recordings: Trace | None) -> Mapping[str, JsonValue]:
+    return {} if recordings is None else recordings.mcp
+
+
+def _hang_up(server: Proxyserver, port: int) -> None:
+    """Stopping a listener leaves its keep-alive connections; a left-over agent must not go on being served."""
+    for handler in list(server.connections.values()):
+        if handler.client.sockname[1] != port:
+            continue
+        transport = handler.transports.get(handler.client)
+        if transport is not None and transport.handler is not None:
+            transport.handler.cancel("session closed")

@@ -1,0 +1,180 @@
+"""One session in progress: the only mutable state of a flow inside the boundary."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from flowproof_addons.dialects.base import Dialect, ErrorText, Registry
+from flowproof_addons.live.attempts import Attempts
+from flowproof_addons.live.mocks import Mocks, MocksExhausted
+from flowproof_addons.matching.canonical import key
+from flowproof_addons.matching.divergence import Divergence
+from flowproof_addons.matching.matcher import Matcher
+from flowproof_addons.session import Session
+from flowproof_addons.trace.journal import Journal
+from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request, Trace
+from flowproof_addons.trace.redact import Redactor
+
+ABANDONED = 0
+"""Status of a reply that never came because the agent hung up first; at replay the call is held, not answered."""
+
+type Emit = Callable[[dict[str, JsonValue]], None]
+
+
+@dataclass(slots=True)
+class Crossing:
+    """One HTTP exchange on its way through the hooks; lives in the mitmproxy flow's metadata."""
+
+    live: Live
+    request: Request
+    """As the model is told: with the spec's tool results in place."""
+    dialect: Dialect | None
+    chunks: list[bytes] = field(default_factory=list)
+    """The teed stream."""
+    settled: bool = False
+    """Written to the journal, or answered by policy: nothing more to do."""
+    cut: bool = False
+    """Break the connection after the answer."""
+
+
+class Live:
+    """A session's matcher, mocks, journal and verdict-relevant notes."""
+
+    def __init__(
+        self,
+        session: Session,
+        registry: Registry,
+        recordings: Trace | None,
+        emit: Emit,
+        clock: Callable[[], dt.datetime],
+    ) -> None:
+        self.session = session
+        self.registry = registry
+        self._emit = emit
+        self._redactor = Redactor(session.secrets, session.redact_keys)
+        self._journal = Journal(session.folder / "trace.jsonl", self._redactor)
+        self._mocks = Mocks(session.mocks)
+        self._attempts = Attempts()
+        self._recordings = () if recordings is None else recordings.exchanges
+        self.matcher: Matcher | None = None
+        if session.phase == "replay":
+            self.matcher = Matcher(
+                self._recordings,
+                session.pins,
+                registry,
+                clock=clock,
+                own_directory=session.own_directory,
+                redactor=self._redactor,
+            )
+        self.closed = asyncio.Event()
+        self.turns = 0
+        self.side_calls = 0
+        self.problems: list[str] = []
+        self.findings: list[dict[str, JsonValue]] = []
+        self.divergences: list[JsonValue] = []
+
+    @property
+    def replaying(self) -> bool:
+        """True when nothing may leave."""
+        return self.session.phase == "replay"
+
+    @property
+    def stopped(self) -> bool:
+        """True once the run can only fail: every further turn is refused the same way."""
+        return bool(self.divergences or self.findings)
+
+    def problem(self, words: str) -> None:
+        """Something of ours or of the machine went wrong: the verdict is `error`, whatever else happened."""
+        self.problems.append(words)
+        self._emit({"event": "problem", "text": words})
+
+    def arrived(self, dialect: Dialect | None) -> None:
+        """Count a request."""
+        if dialect is None:
+            self.side_calls += 1
+        else:
+            self.turns += 1
+            self._emit({"event": "turn", "turn": self.turns})
+
+    def substitute(self, request: Request, dialect: Dialect) -> Request:
+        """The request with the spec's tool results in place. Raises MocksExhausted."""
+        if not self.session.mocks or not isinstance(request.body, JsonBody):
+            return request
+        results = self._mocks.replacements(dialect.read_request(request).results)
+        if not results:
+            return request
+        return replace(request, body=JsonBody(dialect.substitute(request.body.value, results)))
+
+    def exhausted(self, error: MocksExhausted) -> ErrorText:
+        """Note a call the spec has no result for, and say so to the agent."""
+        self.findings.append({"id": "tool.results.exhausted", "message": str(error), "tool": error.tool})
+        self._emit({"event": "finding", "text": str(error)})
+        return ErrorText(f"flowproof: {error}")
+
+    def match(self, crossing: Crossing) -> Reply | Divergence:
+        """Replay: the recording that answers, journalled; or why none does."""
+        assert self.matcher is not None
+        found = self.matcher.match(crossing.request, crossing.dialect)
+        if isinstance(found, Divergence):
+            report = found.to_json()
+            if not self.stopped:
+                self._emit({"event": "divergence", "report": report})
+                self.divergences.append(report)
+            self._journal.append(self._exchange(crossing, Reply(0, BytesBody(b"")), divergence=report))
+            return found
+        recorded = found.exchange
+        self._note_calls(crossing.dialect, recorded.reply)
+        self._journal.append(
+            replace(
+                self._exchange(crossing, recorded.reply),
+                served_from=found.index,
+                equality=found.equality,
+                rules=found.rules,
+            )
+        )
+        return recorded.reply
+
+    def record(self, crossing: Crossing, reply: Reply) -> None:
+        """Record: keep an exchange, or keep it aside while the client may yet retry it."""
+        exchange = self._exchange(crossing, reply)
+        kept: Exchange | None = exchange
+        if not self.session.keep_errors:
+            kept = self._attempts.settle(key(crossing.request, crossing.dialect), exchange)
+        if kept is None:
+            return
+        self._note_calls(crossing.dialect, reply)
+        self._journal.append(kept)
+
+    def close(self) -> dict[str, JsonValue]:
+        """End the session: what the journal does not say."""
+        for exchange in self._attempts.unsettled():
+            self._journal.append(exchange)
+        self.closed.set()
+        self._journal.close()
+        return {
+            "turns": self.turns,
+            "side_calls": self.side_calls,
+            "problems": list(self.problems),
+            "findings": list(self.findings),
+            "divergences": list(self.divergences),
+            "unserved": self._unserved(),
+            "pins": dict(self.matcher.pin_counts()) if self.matcher else {},
+            "redacted": sorted(self._redactor.hits),
+        }
+
+    def _unserved(self) -> list[JsonValue]:
+        """Recordings that nothing asked for. A call its own agent abandoned may or may not come again."""
+        if self.matcher is None:
+            return []
+        return [i for i in self.matcher.unserved() if self._recordings[i].reply.status != ABANDONED]
+
+    def _exchange(self, crossing: Crossing, reply: Reply, divergence: JsonValue = None) -> Exchange:
+        name = crossing.dialect.name if crossing.dialect else None
+        return Exchange(crossing.request, reply, name, divergence=divergence)
+
+    def _note_calls(self, dialect: Dialect | None, reply: Reply) -> None:
+        if dialect is not None and self.session.mocks and isinstance(reply.body, JsonBody):
+            self._mocks.decided(dialect.read_reply(reply.body.value).calls)

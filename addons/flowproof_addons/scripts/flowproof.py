@@ -1,0 +1,3 @@
+from flowproof_addons.suite import addons
+
+__all__ = ["addons"]

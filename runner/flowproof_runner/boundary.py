@@ -1,0 +1,273 @@
+"""The boundary process: one mitmdump for a whole invocation, sessions opened and closed over its control socket."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from flowproof_addons import SCRIPT, FlowproofError
+from flowproof_addons.session import Session
+from flowproof_addons.trace import journal
+from flowproof_addons.trace.model import Exchange, JsonValue
+
+type Message = dict[str, JsonValue]
+
+_START_S = 60.0
+_ANSWER_S = 60.0
+_STOP_S = 5.0
+
+
+class BoundaryError(FlowproofError):
+    """The boundary process could not be started, or died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a session's boundary saw and found."""
+
+    exchanges: tuple[Exchange, ...]
+    turns: int
+    """Model requests that arrived."""
+    side_calls: int
+    divergences: tuple[Mapping[str, JsonValue], ...]
+    findings: tuple[Mapping[str, JsonValue], ...]
+    """`{id, message, ...}` of checks the boundary itself makes."""
+    unserved: tuple[int, ...]
+    """Indexes, in the cassette, of recordings nothing asked for."""
+    problems: tuple[str, ...]
+    """Our own or the machine's failures: the verdict is `error`."""
+    pins: Mapping[str, int]
+    """How often each pin was needed, by name."""
+    redacted: tuple[str, ...]
+    """Names of secrets that crossed and were written as placeholders."""
+    lanes: Mapping[str, JsonValue]
+    """Per MCP server: what its lane recorded and found."""
+
+
+@dataclass(slots=True)
+class BoundarySession:
+    """One flow's side of the boundary, while its agent runs."""
+
+    id: str
+    port: int
+    mcp_urls: Mapping[str, str]
+    mcp_servers: Mapping[str, str]
+    folder: Path
+    _boundary: Boundary
+    diverged: threading.Event = field(default_factory=threading.Event)
+    """Set at the first divergence, finding or problem: the run can only fail, stop the agent."""
+    turns: int = 0
+    """Model requests that have arrived so far."""
+    watch: Callable[[Message], None] | None = None
+    """Called on the reader's thread with every event, as it happens."""
+
+    @property
+    def url(self) -> str:
+        """The model API's base URL, without `/v1`."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self) -> Outcome:
+        """End the session; whoever is still connected is cut off."""
+        return self._boundary.close_session(self)
+
+    def heard(self, event: Message) -> None:
+        """Take one event of the boundary."""
+        if event["event"] == "turn":
+            self.turns += 1
+        elif event["event"] in ("divergence", "finding", "problem"):
+            self.diverged.set()
+        if self.watch is not None:
+            self.watch(event)
+
+
+class Boundary:
+    """Starts mitmdump at once and returns; the first `open` waits for it."""
+
+    def __init__(self, folder: Path, *, web: bool = False, options: tuple[str, ...] = ()) -> None:
+        self._folder = folder
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, Future[Message]] = {}
+        self._sessions: dict[str, BoundarySession] = {}
+        self._ready: Future[None] = Future()
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = self._spawn(theirs.fileno(), "mitmweb" if web else "mitmdump", options)
+        self._reader = threading.Thread(target=self._read, name="flowproof-boundary", daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def open(self, session: Session) -> BoundarySession:
+        """Begin a session. Raises BoundaryError if the boundary cannot serve it."""
+        try:
+            self._ready.result(_START_S)
+        except FutureTimeout as error:
+            raise BoundaryError(f"mitmdump was not ready after {_START_S:.0f} s; see {self._log}") from error
+        opened = BoundarySession(session.id, 0, {}, {}, session.folder, self)
+        with self._lock:
+            self._sessions[session.id] = opened
+        try:
+            found = self._ask({"do": "open", "session": session.model_dump(mode="json")})
+        except BoundaryError:
+            with self._lock:
+                self._sessions.pop(session.id)
+            raise
+        opened.port = _integer(found["port"])
+        opened.mcp_urls, opened.mcp_servers = _strings(found["mcp_urls"]), _strings(found["mcp_servers"])
+        return opened
+
+    def close_session(self, session: BoundarySession) -> Outcome:
+        """End a session and read its journal."""
+        found = self._ask({"do": "close", "session": session.id})
+        with self._lock:
+            self._sessions.pop(session.id, None)
+        return Outcome(
+            exchanges=journal.read(session.folder / "trace.jsonl"),
+            turns=_integer(found["turns"]),
+            side_calls=_integer(found["side_calls"]),
+            divergences=_objects(found["divergences"]),
+            findings=_objects(found["findings"]),
+            unserved=tuple(_integer(i) for i in _list(found["unserved"])),
+            problems=tuple(str(p) for p in _list(found["problems"])),
+            pins={k: _integer(v) for k, v in _object(found["pins"]).items()},
+            redacted=tuple(str(n) for n in _list(found["redacted"])),
+            lanes=_object(found["lanes"]),
+        )
+
+    def close(self) -> None:
+        """End the boundary process, always: hanging up ends it by itself, then TERM, then KILL."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        for end in (lambda: None, self._process.terminate, self._process.kill):
+            end()
+            try:
+                self._process.wait(_STOP_S)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        self._reader.join(_STOP_S)
+        self._socket.close()
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "boundary.log"
+
+    def _spawn(self, descriptor: int, program: str, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        config = self._folder / "boundary.json"
+        config.write_text(json.dumps({"control_fd": descriptor}))
+        executable = Path(sys.executable).with_name(program)
+        if not executable.exists():
+            raise BoundaryError(f"{program} is not beside {sys.executable}; reinstall flowproof with its dependencies")
+        settings = [f"confdir={self._folder / 'mitmproxy'}", f"flowproof_config={config}", *options]
+        argv = [str(executable), "-q", "-n", "-s", str(SCRIPT), *(word for s in settings for word in ("--set", s))]
+        with self._log.open("wb") as log:
+            return subprocess.Popen(
+                argv if program == "mitmdump" else [a for a in argv if a != "-q"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(descriptor,),
+                start_new_session=True,  # Ctrl-C is ours to handle: it must outlive the agent
+                env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+            )
+
+    def _ask(self, message: Message) -> Message:
+        number = next(self._ids)
+        answer: Future[Message] = Future()
+        with self._lock:
+            self._waiting[number] = answer
+        try:
+            self._socket.sendall(json.dumps({"id": number, **message}).encode() + b"\n")
+            found = answer.result(_ANSWER_S)
+        except (OSError, FutureTimeout) as error:
+            raise BoundaryError(f"the boundary does not answer; see {self._log}\n{self._tail()}") from error
+        if "bug" in found:
+            raise BoundaryError(f"the boundary failed: {found['bug']}; see {self._log}")
+        if "error" in found:
+            raise BoundaryError(str(found["error"]))
+        return found
+
+    def _read(self) -> None:
+        """Hand out answers and events until the boundary hangs up."""
+        try:
+            with self._socket.makefile("rb") as lines:
+                for line in lines:
+                    self._take(json.loads(line))
+        except OSError:
+            pass
+        self._lost()
+
+    def _take(self, message: Message) -> None:
+        if "id" in message:
+            with self._lock:
+                waiting = self._waiting.pop(_integer(message["id"]))
+            waiting.set_result(message)
+        elif message.get("event") == "ready":
+            self._ready.set_result(None)
+        else:
+            with self._lock:
+                session = self._sessions.get(str(message["session"]))
+            if session is not None:
+                session.heard(message)
+
+    def _lost(self) -> None:
+        """The boundary is gone: nobody may wait for it, and no run may pass without it."""
+        error = BoundaryError(f"the boundary process ended; see {self._log}\n{self._tail()}")
+        with self._lock:
+            waiting, self._waiting = list(self._waiting.values()), {}
+            sessions = list(self._sessions.values())
+        for answer in waiting:
+            answer.set_exception(error)
+        if not self._ready.done():
+            self._ready.set_exception(error)
+        for session in sessions:
+            session.diverged.set()
+
+    def _tail(self) -> str:
+        try:
+            return self._log.read_text(errors="replace")[-2000:].strip()
+        except OSError:
+            return ""
+
+
+def _integer(value: JsonValue) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    assert isinstance(value, list)
+    return value
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    assert isinstance(value, dict)
+    return value
+
+
+def _strings(value: JsonValue) -> dict[str, str]:
+    return {k: str(v) for k, v in _object(value).items()}
+
+
+def _objects(value: JsonValue) -> tuple[Mapping[str, JsonValue], ...]:
+    return tuple(_object(v) for v in _list(value))
