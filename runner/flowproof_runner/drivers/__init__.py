@@ -1,0 +1,1 @@
+"""What starts an agent and waits for it to end."""

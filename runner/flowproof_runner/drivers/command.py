@@ -1,0 +1,135 @@
+"""The agent as a command: started with the boundary's addresses, watched, and ended with all it started."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flowproof_runner.drivers import environment
+from flowproof_runner.drivers.base import DriverError, DriverResult, Ending, Task
+from flowproof_runner.drivers.handles import Handles, handles, warning
+from flowproof_runner.drivers.spawn import Launch, Plain, Running, Spawner
+from flowproof_runner.drivers.tree import Stopped
+
+MARK = "FLOWPROOF_AGENT"
+"""Variable by which an agent's strayed descendants are known."""
+
+_STEP_S = 0.02
+_DIVERGED_GRACE_S = 0.3
+_STOP_GRACE_S = 2.0
+_HURRY_GRACE_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Runs an agent's command once."""
+
+    command: str | tuple[str, ...]
+    """POSIX shell words in one string, or the words; no shell is involved."""
+    cwd: Path
+    shell: Mapping[str, str] = field(repr=False)
+    """The environment flowproof was started in."""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The suite's and the spec's own variables, handles not yet filled."""
+    key_variables: tuple[str, ...] = ()
+    spawner: Spawner = field(default_factory=Plain)
+
+    def run(self, task: Task) -> DriverResult:
+        """Start the command, wait for its end, end what it left."""
+        filled = handles(task.prompt, task.addresses, task.folder)
+        launch = self._launch(task, filled)
+        started = time.monotonic()
+        running = self.spawner.spawn(launch)
+        try:
+            ending = _watch(running, task, started + task.timeout_s)
+            duration_s = time.monotonic() - started
+        finally:
+            # Also when this thread is interrupted: nothing may be left.
+            stopped = running.stop(_HURRY_GRACE_S if task.cancelled.is_set() else _grace(task))
+        return _result(running, launch, ending, duration_s, stopped, self._warnings(filled))
+
+    def _launch(self, task: Task, filled: Handles) -> Launch:
+        mark = secrets.token_hex(8)
+        env = environment.build(
+            self.shell,
+            task.addresses,
+            task.prompt,
+            key_variables=self.key_variables,
+            overrides={name: filled.fill(value) for name, value in self.env.items()},
+        )
+        return Launch(
+            words=tuple(filled.fill(word) for word in self._words()),
+            cwd=self.cwd,
+            environment={**env, MARK: mark},
+            stdout=task.folder / "stdout.txt",
+            stderr=task.folder / "stderr.txt",
+            mark=f"{MARK}={mark}",
+        )
+
+    def _words(self) -> tuple[str, ...]:
+        words = split(self.command) if isinstance(self.command, str) else self.command
+        if not words or not words[0]:
+            raise DriverError("agent.command is empty: give the command that starts the agent")
+        return words
+
+    def _warnings(self, filled: Handles) -> tuple[str, ...]:
+        return tuple(warning(name, filled) for name in filled.unknown((*self._words(), *self.env.values())))
+
+
+def split(command: str) -> tuple[str, ...]:
+    """POSIX shell words. Raises DriverError if a quote is not closed."""
+    try:
+        return tuple(shlex.split(command.replace("\\\n", "")))  # shlex does not join continued lines
+    except ValueError as error:
+        message = str(error).lower()
+        raise DriverError(f"agent.command {command!r}: {message}; quote it, or write the words as a list") from error
+
+
+def _watch(running: Running, task: Task, deadline: float) -> Ending:
+    """Wait for whichever comes first: the agent's end, a divergence, the end of the invocation, the timeout."""
+    while not running.ended.wait(_STEP_S):
+        if task.cancelled.is_set():
+            return "interrupted"
+        if task.diverged.is_set():
+            # An SDK agent shows the error and ends by itself, which tells more than being killed.
+            return "exited" if running.ended.wait(_DIVERGED_GRACE_S) else "stopped after divergence"
+        if time.monotonic() >= deadline:
+            return "timed out"
+    return "exited"
+
+
+def _grace(task: Task) -> float:
+    return _HURRY_GRACE_S if task.diverged.is_set() else _STOP_GRACE_S
+
+
+def _result(
+    running: Running, launch: Launch, ending: Ending, duration_s: float, stopped: Stopped, notes: Iterable[str]
+) -> DriverResult:
+    code = running.returncode if ending == "exited" else None
+    return DriverResult(
+        ending=ending,
+        duration_s=duration_s,
+        exit_code=code if code is None or code >= 0 else None,
+        signal=-code if code is not None and code < 0 else None,
+        stdout=launch.stdout,
+        stderr=launch.stderr,
+        survivors=stopped.others,
+        notes=(*notes, *_left_running(ending, stopped)),
+    )
+
+
+def _left_running(ending: Ending, stopped: Stopped) -> Iterable[str]:
+    if stopped.left:
+        yield f"processes {', '.join(map(str, stopped.left))} of the agent could not be ended: end them by hand"
+    elif stopped.others and ending == "exited":
+        yield f"the agent left {stopped.others} process(es) running: they were ended"
+
+
+def current_shell() -> dict[str, str]:
+    """The environment flowproof was started in."""
+    return dict(os.environ)

@@ -1,0 +1,108 @@
+"""The url driver posts the prompt once, and no HTTP status is a verdict."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+
+import pytest
+
+from flowproof_runner.drivers.base import DriverError, Task
+from flowproof_runner.drivers.url import Url
+
+type MakeTask = Callable[..., Task]
+
+
+class Service(ThreadingHTTPServer):
+    """Answers with `status`, after `go` where one is given."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.status = 200
+        self.go = Event()
+        self.go.set()
+        self.seen: list[tuple[dict[str, str], object]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/chat"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        service = self.server
+        assert isinstance(service, Service)
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        service.seen.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        service.go.wait(10)
+        self.send_response(service.status)
+        self.send_header("content-length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with Service() as service:
+        thread = Thread(target=service.serve_forever, args=(0.01,))
+        thread.start()
+        yield service
+        service.go.set()
+        service.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_whatever_the_status_the_service_has_ended(make_task: MakeTask, service: Service, status: int) -> None:
+    service.status = status
+    result = Url(service.url).run(make_task())
+    assert (result.ending, result.exit_code, result.notes) == ("exited", None, (f"the service answered {status}",))
+    assert result.stdout is not None and result.stdout.read_text() == "ok"
+
+
+def test_the_prompt_and_the_headers_are_sent(
+    make_task: MakeTask, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    Url(service.url, {"X-Tenant": "a", "X-Model": "${flowproof.proxy_url}"}).run(make_task("Grüße"))
+    ((headers, body),) = service.seen
+    assert body == {"prompt": "Grüße"}
+    assert (headers["x-tenant"], headers["content-type"]) == ("a", "application/json")
+    assert headers["x-model"] == "http://127.0.0.1:41233/v1"
+
+
+def test_a_service_that_does_not_answer_times_out(make_task: MakeTask, service: Service) -> None:
+    service.go.clear()
+    assert Url(service.url).run(make_task(timeout_s=0.2)).ending == "timed out"
+
+
+def test_a_divergence_ends_the_wait(make_task: MakeTask, service: Service) -> None:
+    service.go.clear()
+    task = make_task()
+    task.diverged.set()
+    started = time.monotonic()
+    assert Url(service.url).run(task).ending == "stopped after divergence"
+    assert time.monotonic() - started < 2
+
+
+def test_nothing_listening_says_what_to_start(make_task: MakeTask) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/chat"
+        with pytest.raises(DriverError) as caught:
+            Url(url).run(make_task())
+    assert str(caught.value) == (
+        f"agent.url {url!r}: nothing listens there. Start the service first, with its model base URL pointing at"
+        " http://127.0.0.1:<agent.proxy_port>"
+    )
+
+
+def test_only_http_addresses_are_accepted(make_task: MakeTask) -> None:
+    with pytest.raises(DriverError, match="give an http:// or https:// address"):
+        Url("file:///etc/passwd").run(make_task())
