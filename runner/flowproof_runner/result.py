@@ -1,0 +1,166 @@
+"""What a run came to, in the form every report renders and `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.findings import Exit, Finding, Severity, Verdict, exit_code
+
+SCHEMA: Literal[1] = 1
+"""Raised when a field changes its meaning or goes; new fields leave it as it is."""
+
+
+class Part(BaseModel):
+    """Base of everything here: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FindingResult(Part):
+    """One thing wrong; see `findings.Finding`."""
+
+    id: str
+    message: str
+    severity: Severity = "error"
+    kind: Literal["check", "problem"] = "check"
+    where: str = ""
+    detail: str = ""
+    path: str = ""
+    expected: JsonValue = None
+    actual: JsonValue = None
+    caused_by: str | None = None
+    seq: int | None = None
+
+
+class StepResult(Part):
+    """One step of the spec and whether it held."""
+
+    text: str
+    ok: bool | None = None
+    """None: it was not judged."""
+    where: str = ""
+
+
+class PinUse(Part):
+    """A span that was allowed to differ, and how often it did."""
+
+    name: str
+    count: int
+    why: str = ""
+
+
+class AgentEnd(Part):
+    """How the agent ended."""
+
+    ending: str
+    """`exited`, `timed out`, `stopped after divergence`, `interrupted`."""
+    duration_s: float
+    exit_code: int | None = None
+    signal: int | None = None
+    stdout: str | None = None
+    """Path of what it printed."""
+    stderr: str | None = None
+    tail: tuple[str, ...] = ()
+    """Its last lines, where they help: only when the flow did not pass."""
+    tail_of: Literal["stdout", "stderr"] | None = None
+
+
+class Counts(Part):
+    """What crossed the boundary."""
+
+    turns: int = 0
+    recorded_turns: int | None = None
+    """At replay: the turns in the cassette."""
+    side_calls: int = 0
+    tool_calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class FlowResult(Part):
+    """One flow, recorded or replayed."""
+
+    name: str
+    spec: str
+    """Path, as shown to people."""
+    phase: Literal["record", "replay"]
+    verdict: Verdict
+    exit_code: int
+    reason: str = ""
+    """Why it was skipped."""
+    findings: tuple[FindingResult, ...] = ()
+    notes: tuple[str, ...] = ()
+    steps: tuple[StepResult, ...] = ()
+    counts: Counts = Counts()
+    pins: tuple[PinUse, ...] = ()
+    agent: AgentEnd | None = None
+    containment: str = "not contained"
+    """The tier that was in force."""
+    control: dict[str, JsonValue] | None = None
+    """The control this flow is evidence for."""
+    cassette: str | None = None
+    folder: str | None = None
+    """The flow's run folder."""
+    trace: str | None = None
+    duration_s: float = 0.0
+
+
+class RunResult(Part):
+    """One invocation."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    flowproof: str
+    """Version."""
+    command: Literal["run", "record"]
+    id: str
+    folder: str
+    started_at: str
+    """RFC 3339, UTC."""
+    duration_s: float
+    verdict: Verdict
+    exit_code: int
+    flows: tuple[FlowResult, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many flows have this verdict."""
+        return sum(flow.verdict == verdict for flow in self.flows)
+
+
+def finding(found: Finding) -> FindingResult:
+    """A finding as a result."""
+    return FindingResult(
+        id=found.id,
+        message=found.message,
+        severity=found.severity,
+        kind=found.kind,
+        where=found.where,
+        detail=found.detail,
+        path=found.path,
+        expected=found.expected,
+        actual=found.actual,
+        caused_by=found.caused_by,
+        seq=found.seq,
+    )
+
+
+def verdict(findings: Iterable[Finding]) -> tuple[Verdict, Exit]:
+    """The verdict and exit code of one flow's findings: without any it passed."""
+    code = exit_code(tuple(findings))
+    names: dict[Exit, Verdict] = {Exit.PASS: "pass", Exit.UNUSABLE: "error"}
+    return names.get(code, "fail"), code
+
+
+def overall(flows: Iterable[FlowResult]) -> tuple[Verdict, int]:
+    """The verdict and exit code of several flows: the worst; all skipped is a skip, with exit code 0."""
+    results = tuple(flows)
+    worst = max((flow.exit_code for flow in results), default=int(Exit.UNUSABLE))
+    if worst == Exit.PASS:
+        return ("skip" if all(flow.verdict == "skip" for flow in results) else "pass"), worst
+    return ("error" if worst == Exit.UNUSABLE else "fail"), worst
