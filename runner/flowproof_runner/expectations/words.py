@@ -6,6 +6,7 @@ import re
 from typing import assert_never
 
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.ast import Clause
 from flowproof_runner.expectations.matchers import (
     Absent,
     Compares,
@@ -77,3 +78,17 @@ def shown(value: JsonValue | Missing, limit: int = 120) -> str:
 
 
 _AND = re.compile(r"(^|\s)and(\s|$)")
+
+
+def clause_words(clause: Clause) -> str:
+    """A clause in the prose grammar."""
+    path = str(clause.path)
+    match clause.subject:
+        case "arguments":
+            if clause.path.segments[:1] == ("result",):
+                path = '"result"' + path.removeprefix("result")
+        case "result":
+            path = f"result.{path}" if path else "result"
+        case "is_error":
+            path = "result.is_error"
+    return f"{path} {words(clause.matcher)}".lstrip()

@@ -1,10 +1,10 @@
 """Dotted paths find what they name and nothing else."""
 
 import pytest
-from flowproof_addons.trace.model import JsonValue
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.path import MISSING, Path, PathError, parse
 
 VALUE: JsonValue = {
