@@ -21,6 +21,11 @@ class JsonBody:
     """A body that is one JSON document."""
 
     value: JsonValue
+    source: str | None = None
+    """The text as the upstream wrote it, where `dump(value)` would write it differently: replies are served as written.
+
+    None for requests, which are compared as values. Whoever changes the value must drop it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,8 @@ class Exchange:
     """In a replayed trace: the names of the rules that fired."""
     divergence: JsonValue = None
     """In a replayed trace: the divergence report of a request that no recording answers (`matching.divergence`)."""
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Members of its entry in the file that this version does not know: kept as they are, never dropped."""
 
     @property
     def is_turn(self) -> bool:
