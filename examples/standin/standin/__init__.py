@@ -1,0 +1,1 @@
+"""A model stand-in; `../model.py` starts it and describes its script."""
