@@ -1,0 +1,1 @@
+"""Reports: each a function from results to text. They print nothing and read nothing."""

@@ -1,0 +1,150 @@
+"""What a person reads: a line per flow while it runs, and at the end all that failed with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.drivers.tail import clean
+from flowproof_runner.findings import Verdict
+from flowproof_runner.report import words
+from flowproof_runner.report.style import Colour, Style
+from flowproof_runner.result import AgentEnd, FindingResult, FlowResult, RunResult
+
+_COLOURS: Mapping[Verdict, Colour] = {"pass": "green", "fail": "red", "error": "red", "skip": "yellow"}
+_ORDER: Sequence[Verdict] = ("fail", "error", "pass", "skip")
+_NAMES: Mapping[Verdict, str] = {"fail": "failed", "error": "in error", "pass": "passed", "skip": "skipped"}
+_RECORDED = "recorded"
+
+
+class _Cause(NamedTuple):
+    """What makes two findings the same cause."""
+
+    id: str
+    path: str
+    what: str
+
+
+def line(flow: FlowResult, style: Style) -> str:
+    """One flow in one line: `PASS   0.8 s  3 turns  specs/booking.flow.yaml · Books a flight`."""
+    word = "SAVED" if flow.phase == "record" and flow.verdict == "pass" else flow.verdict.upper()
+    parts = [
+        style(f"{word:5}", _COLOURS[flow.verdict], "bold"),
+        style(f"{words.seconds(flow.duration_s):>7}", "dim"),
+        f"{'' if flow.verdict == 'skip' else words.turns(flow.counts):>13}",
+        clean(words.title(flow)),
+    ]
+    reason = f"  ({flow.reason})" if flow.reason else ""
+    return "  ".join(parts) + style(clean(reason), "dim")
+
+
+def summary(run: RunResult, style: Style) -> str:
+    """Everything that failed, the notes worth knowing, and the total."""
+    return "\n".join(_summary(run, style)) + "\n"
+
+
+def _summary(run: RunResult, style: Style) -> Iterator[str]:
+    told: dict[_Cause, str] = {}
+    for flow in run.flows:
+        if flow.verdict in ("fail", "error"):
+            yield ""
+            yield from _failed(flow, told, style)
+    yield from _grouped(run.flows, style)
+    yield from _remarks(run, style)
+    yield ""
+    yield _total(run, style)
+
+
+def _failed(flow: FlowResult, told: dict[_Cause, str], style: Style) -> Iterator[str]:
+    yield f"{style(f' {flow.verdict.upper()} ', 'red', 'bold')} {style(clean(words.title(flow)), 'bold')}"
+    for found in flow.findings:
+        if found.caused_by is None:
+            yield ""
+        yield from _finding(found, flow, told, style)
+    if flow.agent is not None:
+        yield ""
+        yield from _agent(flow.agent, style)
+    if flow.trace is not None:
+        yield style(f"  timeline: flowproof show {flow.trace}", "dim")
+
+
+def _finding(found: FindingResult, flow: FlowResult, told: dict[_Cause, str], style: Style) -> Iterator[str]:
+    critical = " CRITICAL" if found.severity == "critical" else ""
+    first, *more = clean(found.message).split("\n")
+    name = style(f"[{found.id}]", "dim")
+    if found.caused_by is not None:
+        yield f"  · {first} {name}"
+        return
+    yield f"{style('  ✗ ', 'red')}{style(first, 'bold')}{style(critical, 'red', 'bold')} {name}"
+    yield from (f"    {text}" for text in more)
+    if found.where:
+        yield style(f"    at {found.where}", "cyan")
+    earlier = told.setdefault(_cause(found), flow.spec)
+    if found.detail and earlier != flow.spec:
+        yield style(f"    the same as in {earlier} above", "dim")
+    elif found.detail:
+        yield from (f"    {_diff(text, style)}" for text in clean(found.detail).split("\n"))
+
+
+def _diff(text: str, style: Style) -> str:
+    """Colours the lines of a difference: `-` what was recorded or expected, `+` what came."""
+    bare = text.lstrip()
+    if bare.startswith("- "):
+        return style(text, "red")
+    return style(text, "green") if bare.startswith("+ ") else text
+
+
+def _agent(agent: AgentEnd, style: Style) -> Iterator[str]:
+    path = agent.stderr if agent.tail_of == "stderr" else agent.stdout
+    if not agent.tail:
+        yield f"  the agent {words.end(agent)}" + (" and printed nothing" if path is not None or agent.stdout else "")
+        return
+    yield f"  the agent {words.end(agent)}; the end of its {agent.tail_of} ({path}):"
+    yield from (style(f"    │ {text}", "dim") for text in agent.tail)
+
+
+def _grouped(flows: Iterable[FlowResult], style: Style) -> Iterator[str]:
+    """One line for each cause that made several flows fail."""
+    places: dict[_Cause, list[str]] = {}
+    firsts: dict[_Cause, FindingResult] = {}
+    for flow in flows:
+        for cause in dict.fromkeys(_cause(found) for found in flow.findings):
+            places.setdefault(cause, []).append(flow.spec)
+        for found in flow.findings:
+            firsts.setdefault(_cause(found), found)
+    for cause, specs in places.items():
+        if len(specs) > 1 and firsts[cause].caused_by is None:
+            yield ""
+            yield style(f"One cause in {len(specs)} flows: ", "bold") + clean(firsts[cause].message.split("\n")[0])
+            yield style(f"  {', '.join(specs)}", "dim")
+
+
+def _cause(found: FindingResult) -> _Cause:
+    values: tuple[JsonValue, JsonValue] = (found.expected, found.actual)
+    what = repr(values) if found.path or values != (None, None) else found.message
+    return _Cause(found.id, found.path, what)
+
+
+def _remarks(run: RunResult, style: Style) -> Iterator[str]:
+    notes = [(flow.spec, note) for flow in run.flows for note in flow.notes]
+    pins = [(flow.spec, pin) for flow in run.flows for pin in flow.pins]
+    if notes or run.notes or pins:
+        yield ""
+    yield from (f"{style('note', 'yellow')}  {clean(note)}" for note in run.notes)
+    yield from (f"{style('note', 'yellow')}  {spec}: {clean(note)}" for spec, note in notes)
+    for spec, pin in pins:
+        used = f"fired {words.number(pin.count, 'time')}" if pin.count else "was never needed: remove it"
+        yield f"{style('pin', 'cyan')}   {spec}: {clean(pin.name)} {used}" + (f" ({clean(pin.why)})" if pin.why else "")
+
+
+def _total(run: RunResult, style: Style) -> str:
+    counts: list[tuple[Verdict, int]] = [(verdict, run.count(verdict)) for verdict in _ORDER]
+    parts = [style(f"{count} {_name(run, verdict)}", _COLOURS[verdict], "bold") for verdict, count in counts if count]
+    what = ", ".join(parts) or "nothing ran"
+    nothing = "; nothing was tested" if run.verdict == "skip" else ""
+    return f"{what}{nothing} in {words.seconds(run.duration_s)} · {style(run.folder, 'dim')}"
+
+
+def _name(run: RunResult, verdict: Verdict) -> str:
+    return _RECORDED if run.command == "record" and verdict == "pass" else _NAMES[verdict]

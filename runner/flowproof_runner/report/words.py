@@ -1,0 +1,39 @@
+"""The small words all reports share."""
+
+from __future__ import annotations
+
+from flowproof_runner.result import AgentEnd, Counts, FlowResult
+
+
+def number(count: int, noun: str) -> str:
+    """`1 turn`, `3 turns`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def seconds(duration_s: float) -> str:
+    """`0.8 s`."""
+    return f"{duration_s:.1f} s"
+
+
+def turns(counts: Counts) -> str:
+    """`3 turns`, or `2 of 3 turns` where the cassette holds more."""
+    if counts.recorded_turns is None or counts.recorded_turns == counts.turns:
+        return number(counts.turns, "turn")
+    return f"{counts.turns} of {number(counts.recorded_turns, 'turn')}"
+
+
+def end(agent: AgentEnd) -> str:
+    """How the agent ended, as the second half of a sentence."""
+    after = f"after {seconds(agent.duration_s)}"
+    if agent.ending != "exited":
+        return f"{agent.ending} {after}"
+    if agent.signal is not None:
+        return f"ended by signal {agent.signal} {after}"
+    if agent.exit_code is not None:
+        return f"exited with code {agent.exit_code} {after}"
+    return f"answered {after}"
+
+
+def title(flow: FlowResult) -> str:
+    """`specs/booking.flow.yaml · Books a flight`."""
+    return f"{flow.spec} · {flow.name}" if flow.name else flow.spec
