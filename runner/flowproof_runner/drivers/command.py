@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import shlex
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,8 +27,8 @@ _HURRY_GRACE_S = 0.2
 class Command:
     """Runs an agent's command once."""
 
-    command: str | tuple[str, ...]
-    """POSIX shell words in one string, or the words; no shell is involved."""
+    words: tuple[str, ...]
+    """Program and arguments, handles not yet filled; no shell is involved."""
     cwd: Path
     shell: Mapping[str, str] = field(repr=False)
     """The environment flowproof was started in."""
@@ -41,6 +39,8 @@ class Command:
 
     def run(self, task: Task) -> DriverResult:
         """Start the command, wait for its end, end what it left."""
+        if not self.words or not self.words[0]:
+            raise DriverError("agent.command is empty: give the command that starts the agent")
         filled = handles(task.prompt, task.addresses, task.folder)
         launch = self._launch(task, filled)
         started = time.monotonic()
@@ -63,7 +63,7 @@ class Command:
             overrides={name: filled.fill(value) for name, value in self.env.items()},
         )
         return Launch(
-            words=tuple(filled.fill(word) for word in self._words()),
+            words=tuple(filled.fill(word) for word in self.words),
             cwd=self.cwd,
             environment={**env, MARK: mark},
             stdout=task.folder / "stdout.txt",
@@ -71,23 +71,8 @@ class Command:
             mark=f"{MARK}={mark}",
         )
 
-    def _words(self) -> tuple[str, ...]:
-        words = split(self.command) if isinstance(self.command, str) else self.command
-        if not words or not words[0]:
-            raise DriverError("agent.command is empty: give the command that starts the agent")
-        return words
-
     def _warnings(self, filled: Handles) -> tuple[str, ...]:
-        return tuple(warning(name, filled) for name in filled.unknown((*self._words(), *self.env.values())))
-
-
-def split(command: str) -> tuple[str, ...]:
-    """POSIX shell words. Raises DriverError if a quote is not closed."""
-    try:
-        return tuple(shlex.split(command.replace("\\\n", "")))  # shlex does not join continued lines
-    except ValueError as error:
-        message = str(error).lower()
-        raise DriverError(f"agent.command {command!r}: {message}; quote it, or write the words as a list") from error
+        return tuple(warning(name, filled) for name in filled.unknown((*self.words, *self.env.values())))
 
 
 def _watch(running: Running, task: Task, deadline: float) -> Ending:
@@ -128,8 +113,3 @@ def _left_running(ending: Ending, stopped: Stopped) -> Iterable[str]:
         yield f"processes {', '.join(map(str, stopped.left))} of the agent could not be ended: end them by hand"
     elif stopped.others and ending == "exited":
         yield f"the agent left {stopped.others} process(es) running: they were ended"
-
-
-def current_shell() -> dict[str, str]:
-    """The environment flowproof was started in."""
-    return dict(os.environ)
