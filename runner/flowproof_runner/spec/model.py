@@ -1,0 +1,57 @@
+"""The whole grammar of a `*.flow.yaml`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from flowproof_runner.spec.agent import Agent
+from flowproof_runner.spec.fields import Flag, Json, Object, Part, Text, Variable, Words
+from flowproof_runner.spec.mcp import Server
+from flowproof_runner.spec.pins import PinEntry
+from flowproof_runner.spec.steps import StepForm
+from flowproof_runner.spec.tools import Tool
+
+type Enforcement = Literal["forbidden", "confirmation"]
+
+
+def _enforced(node: object) -> object:
+    return () if node == "observe" else [node] if isinstance(node, str) else node
+
+
+class Control(Part):
+    """The control of a catalogue that a flow is evidence for."""
+
+    id: Words
+    title: Words
+
+
+class Redaction(Part):
+    """What never reaches the disk."""
+
+    keys: tuple[Words, ...] = Field(default=(), description="Body and header keys whose values are not written.")
+    values: tuple[Words, ...] = Field(default=(), description="Values that are not written, as ${NAME}.")
+
+
+class Spec(Part):
+    """One flow."""
+
+    name: Words = Field(description="What the flow shows, as a sentence.")
+    app: Literal["agent"] = Field(description="The kind of flow; there is one.")
+    agent: Agent = Field(description="The program under test.")
+    tools: tuple[Tool, ...] = Field(default=(), description="Results substituted at the model boundary.")
+    mcp: tuple[Server, ...] = Field(default=(), description="MCP servers behind the tool boundary.")
+    steps: Annotated[tuple[StepForm, ...], Field(min_length=1)] = Field(description="Prompts and assertions.")
+    strict: Flag = Field(default=False, description="Every tool call must be claimed by an assert_tool_call.")
+    pins: tuple[PinEntry, ...] = Field(default=(), description="Spans of requests that may differ between runs.")
+    faults: tuple[Json, ...] = Field(default=(), description="Injected failures.")
+    expect: Object = Field(default_factory=dict, description="Contract checks.")
+    enforce: Annotated[tuple[Enforcement, ...] | Literal["observe"], BeforeValidator(_enforced)] = Field(
+        default=(), description="Which contract rules refuse calls before they reach a server."
+    )
+    control: Control | None = Field(default=None, description="The control this flow is evidence for.")
+    skip_unless_env: tuple[Variable, ...] = Field(default=(), description="Skip the flow unless all of these are set.")
+    redact: Redaction = Field(default_factory=Redaction, description="What never reaches the disk.")
+    client: Text = Field(default="", description="A built-in profile of the agent's client.")
+    conversation: Json = Field(default=None, description="Several turns with the user.")
