@@ -89,6 +89,8 @@ class McpServer(Part):
     tools: tuple[McpTool, ...] = ()
     forbidden: tuple[str, ...] = ()
     """Tools answered with a tool error before dispatch (`enforce:`)."""
+    confirm: tuple[str, ...] = ()
+    """Tools answered with a tool error unless a person agreed to this call (`enforce: [confirmation]`)."""
     startup_s: float = 10.0
     call_s: float = 60.0
 

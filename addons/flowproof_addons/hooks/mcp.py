@@ -1,0 +1,43 @@
+"""Sends what arrives on an MCP listener to its lane server, the one loopback address the fence lets it have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mitmproxy import http
+
+from flowproof_addons.dialects.base import WireReply
+from flowproof_addons.hooks.crossing import port, send
+from flowproof_addons.hooks.fail_closed import fail_closed
+
+_OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
+
+class McpLanes:
+    """Routes MCP flows. The answers are made by the lane server: mitmproxy cannot make up a stream."""
+
+    def __init__(self, lanes: Mapping[int, tuple[str, int]]) -> None:
+        self._lanes = lanes
+        """Per listener port: the lane server's address."""
+
+    @fail_closed
+    def request(self, flow: http.HTTPFlow) -> None:
+        lane = self._lanes.get(port(flow))
+        if lane is None or flow.response is not None or not flow.live:
+            return
+        if "origin" in flow.request.headers or _host(flow.request) not in _OWN_HOSTS:
+            send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
+            return
+        flow.request.scheme = "http"
+        flow.request.host, flow.request.port = lane
+
+    @fail_closed
+    def responseheaders(self, flow: http.HTTPFlow) -> None:
+        if port(flow) in self._lanes and flow.response is not None:
+            flow.response.stream = flow.response.headers.get("content-type", "").startswith("text/event-stream")
+
+
+def _host(request: http.Request) -> str:
+    """The host the client named, without the port: anything but loopback is a browser misled by DNS."""
+    host = request.host_header or ""
+    return host if host.endswith("]") else host.rpartition(":")[0] or host

@@ -1,0 +1,119 @@
+"""Real stdio servers: started at record only, each in its own process group, gone when their connection is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowproof_addons.errors import FlowproofError
+
+LINE_LIMIT = 64 * 2**20
+"""A message longer than this is an error of the server."""
+
+INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+"""What a server gets of our environment: what the MCP SDKs pass on, so no credential is recorded by accident."""
+
+_TERM_AFTER_S = 0.05
+_KILL_AFTER_S = 0.05
+_SAMPLE_S = 0.04
+_SETTLED = 3
+
+
+class ServerStartError(FlowproofError):
+    """A real MCP server cannot be started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One running server process."""
+
+    process: asyncio.subprocess.Process
+    cwd: str
+    stderr: Path
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter:
+        """Where the agent's lines go."""
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    @property
+    def stdout(self) -> asyncio.StreamReader:
+        """Where the server's lines come from."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    async def settle(self, within_s: float) -> None:
+        """Wait until it has started up: until its tree stops using the processor.
+
+        Nothing is sent to find out: the first request decides the protocol era of a 2026 server.
+        """
+        deadline, last, still = time.monotonic() + within_s, -1, 0
+        while still < _SETTLED and time.monotonic() < deadline and self.process.returncode is None:
+            used = _processor_ticks(self.process.pid)
+            if used is None:
+                return
+            still = still + 1 if used == last and used > 0 else 0
+            last = used
+            await asyncio.sleep(_SAMPLE_S)
+
+    async def stop(self) -> int:
+        """End it and all of its group within 0.2 s; its exit code."""
+        self.stdin.close()
+        for number, patience_s in ((signal.SIGTERM, _TERM_AFTER_S), (signal.SIGKILL, _KILL_AFTER_S)):
+            if await self._gone(patience_s):
+                break
+            self._signal(number)
+        self._signal(signal.SIGKILL)
+        return await self.process.wait()
+
+    async def _gone(self, within_s: float) -> bool:
+        try:
+            await asyncio.wait_for(self.process.wait(), within_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+async def start(command: Sequence[str], env: Mapping[str, str], cwd: str, stderr: Path) -> Server:
+    """Start a server. Raises ServerStartError if there is no such program."""
+    environment = {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(env)
+    try:
+        with stderr.open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                cwd=cwd,
+                env=environment,
+                limit=LINE_LIMIT,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise ServerStartError(
+            f"mcp: the server {' '.join(command)!r} cannot be started in {cwd}: {error.strerror or error}"
+        ) from error
+    return Server(process, cwd, stderr)
+
+
+def _processor_ticks(pid: int) -> int | None:
+    """Processor time of a process and its descendants, in clock ticks; None where the system does not say."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return None
+    own = stat.rpartition(")")[2].split()
+    return int(own[11]) + int(own[12]) + sum(_processor_ticks(int(child)) or 0 for child in children)

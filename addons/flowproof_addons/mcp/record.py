@@ -1,0 +1,179 @@
+"""Watches a real server's traffic: what is forwarded unchanged is written down, what the spec answers is held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from flowproof_addons.mcp import message as rpc
+from flowproof_addons.mcp.findings import Findings
+from flowproof_addons.mcp.journal import Journal
+from flowproof_addons.mcp.message import Message
+from flowproof_addons.mcp.peer import NOTED, Peer
+from flowproof_addons.mcp.policy import Local, Policy
+from flowproof_addons.trace.model import JsonValue
+
+_BOUND = frozenset(
+    {"notifications/message", "sampling/createMessage", "elicitation/create", "roots/list", "notifications/progress"}
+)
+"""Server messages that belong to the one call that is open, where the transport does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A request of the agent that has no answer yet."""
+
+    peer: Peer
+    message: Message
+    opened: float
+    number: int | None
+    """In the journal; None for a catalogue request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request of the server that the agent has not answered yet."""
+
+    peer: Peer
+    message: Message
+    write: Callable[[Message], None]
+
+
+@dataclass(slots=True)
+class Recording:
+    """One lane being recorded."""
+
+    journal: Journal
+    policy: Policy
+    findings: Findings
+    _open: list[Open] = field(default_factory=list)
+    _pending: list[Pending] = field(default_factory=list)
+    _sessions: int = 0
+
+    def from_agent(self, peer: Peer, message: Message) -> Local | None:
+        """Write a message of the agent down; an answer, if it must not reach the server."""
+        self.journal.contacted = True
+        match rpc.kind(message):
+            case "request":
+                return self._request(peer, message)
+            case "notification":
+                self._note(peer, message)
+            case "answer":
+                self._answered(peer, message)
+        return None
+
+    def from_server(
+        self, peer: Peer, message: Message, within: Sequence[Message] | None = None, status: int = 200
+    ) -> Message:
+        """Write a message of the server down; returns what the agent is to get.
+
+        `within`: the requests whose stream it came on, where there are such streams. The message is returned
+        unchanged (the same object) unless the spec adds to it.
+        """
+        if rpc.kind(message) != "answer":
+            self._sent(peer, message, within)
+            return message
+        request = self._request_of(peer, message, within)
+        if request is None:
+            self.journal.remark("the server answered a request that was not open")
+            return message
+        self._open.remove(request)
+        outcome = rpc.outcome(message)
+        if request.number is not None:
+            self.journal.closed(request.number, outcome, status)
+            self.journal.run.pace.closed(self.journal.run.now())
+            return message
+        amended = self.policy.amend(outcome) if rpc.method(request.message) == "tools/list" else outcome
+        self.journal.listed(request.message, amended, status)
+        return message if amended is outcome else {**message, **amended}
+
+    def delay(self, peer: Peer, message: Message, within: Sequence[Message] | None = None) -> float:
+        """Seconds to hold an answer back, to keep overlapping ones apart."""
+        request = self._request_of(peer, message, within) if rpc.kind(message) == "answer" else None
+        if request is None or request.number is None:
+            return 0.0
+        return self.journal.run.pace.delay(request.opened, self.journal.run.now())
+
+    def open(self, peer: Peer) -> list[Open]:
+        """The agent's requests on this connection that have no answer yet."""
+        return [request for request in self._open if request.peer is peer]
+
+    def cancel(self, message: Message) -> None:
+        """The agent gave this request up; once it has been answered that means nothing."""
+        for request in self._open:
+            if request.message is message and request.number is not None:
+                self.journal.cancelled(request.number)
+
+    def forget(self, message: Message) -> None:
+        """No answer will come for this request."""
+        self._open = [request for request in self._open if request.message is not message]
+
+    def _join(self, peer: Peer) -> int:
+        if peer.session is None:
+            peer.session = self._sessions
+            self._sessions += 1
+        return peer.session
+
+    def _request(self, peer: Peer, message: Message) -> Local | None:
+        number, local = None, None
+        if rpc.method(message) not in rpc.CATALOGUE:
+            local = self.policy.answer(message)
+            number = self.journal.opened(message, self._join(peer), local.by if local else "server")
+        if local is not None and number is not None:
+            self.journal.closed(number, local.outcome, by=local.by)
+            self.findings.local(local)
+            return local
+        self._open.append(Open(peer, message, self.journal.run.now(), number))
+        return None
+
+    def _note(self, peer: Peer, message: Message) -> None:
+        method = rpc.method(message)
+        if method in NOTED:
+            self.journal.noted(message, self._join(peer))
+        elif method == "notifications/cancelled":
+            given_up = rpc.params(message).get("requestId")
+            for request in self.open(peer):
+                if _same(rpc.request_id(request.message), given_up):
+                    self.cancel(request.message)
+
+    def _answered(self, peer: Peer, message: Message) -> None:
+        for pending in self._pending:
+            if pending.peer is peer and _same(rpc.request_id(pending.message), rpc.request_id(message)):
+                self._pending.remove(pending)
+                pending.write(rpc.outcome(message))
+                return
+
+    def _sent(self, peer: Peer, message: Message, within: Sequence[Message] | None) -> None:
+        call = self._call(peer, message, within)
+        written = self.journal.sent(message, self._join(peer), call.number if call else None)
+        if rpc.kind(message) == "request":
+            self._pending.append(Pending(peer, message, written))
+
+    def _candidates(self, peer: Peer, within: Sequence[Message] | None) -> list[Open]:
+        if within is None:
+            return self.open(peer)
+        return [request for request in self._open if any(request.message is m for m in within)]
+
+    def _request_of(self, peer: Peer, answer: Message, within: Sequence[Message] | None) -> Open | None:
+        """The request an answer is for. Over HTTP a rejected request may be answered with the id null."""
+        candidates, given = self._candidates(peer, within), rpc.request_id(answer)
+        if within is not None and len(candidates) == 1:
+            return candidates[0]
+        return next((r for r in candidates if _same(rpc.request_id(r.message), given)), None)
+
+    def _call(self, peer: Peer, message: Message, within: Sequence[Message] | None) -> Open | None:
+        """The call a server message belongs to."""
+        calls = [request for request in self._candidates(peer, within) if request.number is not None]
+        subscription, token = rpc.meta(message).get(rpc.META_SUBSCRIPTION), rpc.params(message).get("progressToken")
+        for request in calls:
+            if token is not None and _same(rpc.meta(request.message).get("progressToken"), token):
+                return request
+            if subscription is not None and _same(rpc.request_id(request.message), subscription):
+                return request
+        alone = len(calls) == 1 and (within is not None or rpc.method(message) in _BOUND)
+        return calls[0] if alone else None
+
+
+def _same(left: JsonValue, right: JsonValue) -> bool:
+    """Ids with their types: 1 and "1" are two requests."""
+    return type(left) is type(right) and left == right

@@ -1,0 +1,66 @@
+"""The executable an agent spawns instead of its real stdio server: one file, no arguments, no environment.
+
+A byte pump to the lane server, nothing more: agents' MCP clients spawn servers with HOME and PATH only, and every
+import would be paid at each spawn, so it uses what the interpreter has built in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+_PUMP = """\
+import _signal, _socket, _thread, os
+_signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+_signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+s = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+try:
+    s.connect({address!r})
+except OSError:
+    os.write(2, b"flowproof: the run this MCP stand-in belongs to is over\\n")
+    os._exit(1)
+s.sendall(b"\\0".join(({token!r}, str(os.getpid()).encode(), os.fsencode(os.getcwd()))) + b"\\0\\n")
+def up():
+    while data := os.read(0, 65536):
+        s.sendall(data)
+    s.shutdown(_socket.SHUT_WR)
+_thread.start_new_thread(up, ())
+while data := s.recv(65536):
+    while data:
+        data = data[os.write(1, data):]
+os._exit(0)
+"""
+
+HELLO_END = b"\0\n"
+_LONGEST_SHEBANG = 120
+_LONGEST_FOLDER = 60
+
+
+def write(folder: Path, name: str, address: str, token: str) -> Path:
+    """Write the stand-in for one server into `folder`; its path has no spaces."""
+    code = _PUMP.format(address=address, token=token.encode())
+    path = folder / name
+    if " " in sys.executable or len(sys.executable) > _LONGEST_SHEBANG:
+        script = folder / f"{name}.py"
+        script.write_text(code, encoding="utf-8")
+        path.write_text(f"#!/bin/sh\nexec '{_quoted(sys.executable)}' -I -S '{script}'\n", encoding="utf-8")
+    else:
+        path.write_text(f"#!{sys.executable} -IS\n{code}", encoding="utf-8")
+    path.chmod(0o700)
+    return path
+
+
+def folder() -> Path:
+    """A new private folder for stand-ins and their sockets: short enough for a socket's name, and executable."""
+    for base in (tempfile.gettempdir(), "/tmp", "/var/tmp", str(Path.home())):
+        if " " in base or len(base) > _LONGEST_FOLDER or not os.access(base, os.W_OK):
+            continue
+        if not os.statvfs(base).f_flag & getattr(os, "ST_NOEXEC", 0):
+            return Path(tempfile.mkdtemp(prefix="flowproof-", dir=base))
+    return Path(tempfile.mkdtemp(prefix="flowproof-"))
+
+
+def _quoted(word: str) -> str:
+    return word.replace("'", "'\\''")
