@@ -1,0 +1,54 @@
+"""What has to be known of this machine before an agent is contained on it: its resolver, and today's addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+RESOLV_CONF: Final = Path("/etc/resolv.conf")
+_DEFAULT: Final = ("127.0.0.1",)
+"""Where the resolver asks when no server is named (resolv.conf(5))."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where names are asked for here."""
+
+    nameservers: tuple[str, ...] = _DEFAULT
+    search: tuple[str, ...] = ()
+
+
+def read(resolv_conf: Path = RESOLV_CONF) -> Machine:
+    """Read the resolver's file; a missing or unreadable one is what the resolver takes it for, an empty one."""
+    try:
+        text = resolv_conf.read_text(errors="replace")
+    except OSError:
+        return Machine()
+    servers: list[str] = []
+    search: tuple[str, ...] = ()
+    for line in text.splitlines():
+        word, *rest = line.split("#")[0].split(";")[0].split() or [""]
+        if word == "nameserver" and rest and (server := _address(rest[0])):
+            servers.append(server)
+        elif word in ("search", "domain"):
+            search = tuple(domain.strip(".").lower() for domain in rest)
+    return Machine(tuple(servers) or _DEFAULT, search)
+
+
+def _address(text: str) -> str | None:
+    try:
+        return str(ipaddress.ip_address(text.split("%")[0]))
+    except ValueError:
+        return None
+
+
+def resolve(name: str) -> tuple[str, ...]:
+    """All addresses of a host name now; none when it cannot be resolved here."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return ()
+    return tuple(dict.fromkeys(str(address[0]).split("%")[0] for *_, address in found))

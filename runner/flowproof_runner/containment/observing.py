@@ -1,0 +1,114 @@
+"""The system calls that destroy or replace a file: noted, never prevented.
+
+The call goes on in the kernel after this, so a path may be stale; that such a call was made cannot be hidden.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flowproof_runner.containment import kernel
+from flowproof_runner.containment.context import Context
+from flowproof_runner.containment.notify import CONTINUE, Handler, Reply
+from flowproof_runner.containment.target import Call
+
+UNRESOLVED = "(unresolved)"
+_HERE = -100
+"""AT_FDCWD."""
+_FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where a system call has its paths: pairs of arguments, directory (None: the working one) and path."""
+
+    paths: tuple[tuple[int | None, int], ...] = ()
+    flags: int | None = None
+    """The argument with open flags."""
+    fd: int | None = None
+    """The argument with an open file, where there is no path."""
+
+
+SHAPES = {
+    "unlink": Shape(((None, 0),)),
+    "rmdir": Shape(((None, 0),)),
+    "creat": Shape(((None, 0),)),
+    "truncate": Shape(((None, 0),)),
+    "ftruncate": Shape(fd=0),
+    "open": Shape(((None, 0),), flags=1),
+    "openat": Shape(((0, 1),), flags=2),
+    "openat2": Shape(((0, 1),)),
+    "unlinkat": Shape(((0, 1),)),
+    "rename": Shape(((None, 0), (None, 1))),
+    "renameat": Shape(((0, 1), (2, 3))),
+    "renameat2": Shape(((0, 1), (2, 3))),
+}
+
+
+def handlers(context: Context) -> dict[int, Handler]:
+    """A handler for each of them."""
+    return {
+        kernel.NUMBER[name]: _observer(context, name, shape) for name, shape in SHAPES.items() if name in kernel.NUMBER
+    }
+
+
+def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Reply]:
+    def observe(call: Call) -> Reply:
+        flags = call.args[shape.flags] & 0xFFFFFFFF if shape.flags is not None else None
+        if name == "openat2":
+            flags = _open_how(context, call)
+            if flags is None or not flags & os.O_TRUNC:
+                return CONTINUE
+        paths = [_path(call, folder, path) for folder, path in shape.paths]
+        if shape.fd is not None:
+            paths = [_link(f"/proc/{call.tid}/fd/{call.integer(shape.fd)}")]
+        if call.alive() and not _ours(context, paths):
+            existed = flags is None or any(map(os.path.lexists, paths)) or UNRESOLVED in paths
+            context.journal.tell("file", call=name, paths=paths, flags=_named(flags), existed=existed)
+        return CONTINUE
+
+    return observe
+
+
+def _open_how(context: Context, call: Call) -> int | None:
+    """The flags of an openat2; None when they cannot be read, which leaves open whether it destroys."""
+    try:
+        return int(struct.unpack("=Q", call.read(call.args[2], 8))[0])
+    except OSError as error:
+        if error.errno != errno.EFAULT:  # EFAULT: the kernel will refuse it as well
+            context.journal.fault(f"an openat2 of process {call.tid} could not be read: {error}")
+        return None
+
+
+def _path(call: Call, folder: int | None, path: int) -> str:
+    try:
+        name = os.fsdecode(call.string(call.args[path]))
+    except OSError:
+        return UNRESOLVED
+    if name.startswith("/"):
+        return os.path.normpath(name)
+    fd = _HERE if folder is None else call.integer(folder)
+    start = _link(f"/proc/{call.tid}/cwd" if fd == _HERE else f"/proc/{call.tid}/fd/{fd}")
+    return start if start == UNRESOLVED else os.path.normpath(os.path.join(start, name))
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return UNRESOLVED
+
+
+def _ours(context: Context, paths: list[str]) -> bool:
+    own = context.folder + "/"
+    return all(path == "/dev/null" or path.startswith(own) for path in paths)
+
+
+def _named(flags: int | None) -> str:
+    if flags is None:
+        return ""
+    return "|".join(name for name in _FLAGS if flags & getattr(os, name))
