@@ -104,6 +104,8 @@ class Returned(Event):
     """Answered by the spec, not by the server."""
     duration_ms: float | None = None
     size_bytes: int | None = None
+    fixture_miss: bool = False
+    """A fixture of this tool is declared, but none for this call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,13 +140,21 @@ class Concluded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Discovered(Event):
+    """An MCP server said what it offers; `lane` is the server."""
+
+    capabilities: JsonValue
+    tools: tuple[JsonValue, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Diverged(Event):
     """A request that no recording answers."""
 
     report: Mapping[str, JsonValue]
 
 
-type AnyEvent = Asked | Replied | Decided | Dispatched | Denied | Returned | Told | Confirmed | Concluded | Diverged
+type AnyEvent = Asked | Replied | Decided | Dispatched | Denied | Returned | Told | Confirmed | Concluded | Discovered | Diverged
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +166,8 @@ class Evidence:
     """Lanes whose dispatches are observed: MCP servers declared under `mcp:`, the adapter."""
     lane_of: Mapping[str, str] = field(default_factory=dict)
     """Tool name (bare and qualified) -> the observed lane that offers it."""
+    duration_ms: float | None = None
+    """From the prompt to the agent's end, where measured."""
     complete: bool = True
     """False when the run crashed or was stopped: nothing may be concluded from what is absent."""
 

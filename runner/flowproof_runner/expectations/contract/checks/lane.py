@@ -1,0 +1,100 @@
+"""What a run may use, and what an MCP server's lane must keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.evidence.model import MODEL, Discovered, Returned
+from flowproof_runner.expectations.contract.catalogue import drifted, same_capabilities
+from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.model import Budget, Lane
+from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
+from flowproof_runner.expectations.contract.view import ADAPTER
+from flowproof_runner.findings import Finding
+
+
+def judge_budget(expectation: Budget, place: Place) -> Ruling:
+    """Each bound; one that cannot be measured is a finding, never a pass."""
+    view = place.view
+    measured: list[tuple[str, float | None, float | None]] = [
+        ("turns", expectation.turns, view.turns),
+        ("tokens", expectation.tokens, view.tokens),
+        ("duration", expectation.duration_ms, view.duration_ms),
+    ]
+    findings: list[Finding] = []
+    for name, bound, used in measured:
+        if bound is None:
+            continue
+        if used is None:
+            if place.complete:
+                findings.append(
+                    found(expectation, f"budget.{name}_unavailable", f"{name} was not measured in this run")
+                )
+        elif used > bound:
+            id = "performance.duration" if name == "duration" else f"budget.{name}"
+            unit = " ms" if name == "duration" else ""
+            message = f"{name}: {used:g}{unit} used, {bound:g}{unit} allowed"
+            findings.append(found(expectation, id, message, expected=bound, actual=used))
+    return Ruling(tuple(findings), 1)
+
+
+def judge_lane(expectation: Lane, place: Place) -> Ruling:
+    """Latency, size and errors of each answer; the catalogue against its snapshot."""
+    answers = [
+        event
+        for event in place.view.evidence.of(Returned)
+        if event.lane not in (MODEL, ADAPTER) and expectation.server in ("", event.lane) and not event.mocked
+    ]
+    findings = [finding for event in answers for finding in _answer(expectation, event)]
+    exercised = len(answers)
+    if expectation.tools is not None or expectation.capabilities is not None:
+        drift = list(_drift(expectation, place))
+        findings += drift
+        exercised += 1
+    return Ruling(tuple(findings), exercised)
+
+
+def _answer(expectation: Lane, event: Returned) -> Iterator[Finding]:
+    if expectation.errors and event.is_error:
+        yield found(expectation, "mcp.tool_error", f"{event.tool} answered with an error", seq=event.seq)
+    size = event.size_bytes
+    if expectation.result_bytes is not None and size is not None and size > expectation.result_bytes:
+        message = f"{event.tool} answered {size} bytes, {expectation.result_bytes} allowed"
+        yield found(
+            expectation, "mcp.response_size", message, seq=event.seq, expected=expectation.result_bytes, actual=size
+        )
+    took = event.duration_ms
+    if expectation.call_ms is not None and took is not None and took > expectation.call_ms:
+        message = f"{event.tool} took {took:.0f} ms, {expectation.call_ms:g} allowed"
+        yield found(expectation, "mcp.tool_duration", message, seq=event.seq, expected=expectation.call_ms, actual=took)
+
+
+def _drift(expectation: Lane, place: Place) -> Iterator[Finding]:
+    seen = [e for e in place.view.evidence.of(Discovered) if expectation.server in ("", e.lane)]
+    if not seen:
+        if place.complete:
+            yield found(
+                expectation, "mcp.discovery_missing", f"no catalogue of {expectation.server or 'a server'} was seen"
+            )
+        return
+    for event in seen:
+        if expectation.capabilities is not None and not same_capabilities(expectation.capabilities, event.capabilities):
+            message = f"the capabilities of {event.lane} differ from the snapshot"
+            actual: JsonValue = event.capabilities
+            yield found(
+                expectation,
+                "mcp.capability_drift",
+                message,
+                expected=expectation.capabilities,
+                actual=actual,
+                seq=event.seq,
+            )
+        if expectation.tools is None:
+            continue
+        names = drifted(expectation.tools, list(event.tools))
+        if names:
+            message = f"tools of {event.lane} differ from the snapshot: {', '.join(names)}"
+            yield found(
+                expectation, "mcp.schema_drift", message, actual=list(names), seq=event.seq, detail=line(expectation)
+            )

@@ -1,0 +1,390 @@
+"""`expect:` as people write it: prose lines and their structured twins, compiled to one AST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract import prose, tree
+from flowproof_runner.expectations.contract.model import (
+    AnyExpectation,
+    Arguments,
+    Budget,
+    Calls,
+    Confirmation,
+    Contract,
+    Each,
+    Lane,
+    Order,
+    Outcome,
+    Precedence,
+)
+from flowproof_runner.expectations.contract.scanner import Scanner, SyntaxProblem
+from flowproof_runner.expectations.contract.schema import schema_problem
+from flowproof_runner.expectations.contract.syntax import Names, Parser, parse_formula, parse_term
+from flowproof_runner.expectations.contract.terms import Compare, Formula, Ref, Scope, Term, conjunction
+from flowproof_runner.spec.fields import Counted, Duration, Flag, Json, Object, Part, Size, Whole, Words
+from flowproof_runner.spec.problems import Complaint, Loc
+
+
+def _listed(node: object) -> object:
+    """One thing may be written without a list around it."""
+    return node if isinstance(node, list | tuple) else [node]
+
+
+Count = Annotated[int, Whole, Field(ge=0)]
+Lines = Annotated[tuple[Words, ...], BeforeValidator(_listed)]
+"""Conditions that must all hold."""
+
+
+class CallsForm(Part):
+    """Structured twin of a line under `calls:`."""
+
+    calls: tuple[Words, ...] = ()
+    where: Lines = ()
+    at_least: Count | None = None
+    at_most: Count | None = None
+    exactly: Count | None = None
+    as_many_as: Words | None = None
+    when: Words | None = None
+    only_when: Flag = False
+    at: Literal["call", "request"] = "call"
+    kind: Literal["required", "forbidden", "count"] = "count"
+
+
+class SequenceForm(Part):
+    """Structured twin of `A then B`."""
+
+    order: Annotated[tuple[Words, ...], Field(min_length=1)]
+
+
+class PrecedenceForm(Part):
+    """Structured twin of `A before B`."""
+
+    before: Words
+    after: Words
+    scope: Literal["informed", "first", "all"] = "informed"
+    per: tuple[Words, ...] = ()
+    required: Flag = True
+
+
+class ArgumentsForm(Part):
+    """Structured twin of a line under `args:`."""
+
+    tool: Words
+    call: Counted | None = None
+    where: Lines = ()
+    match: Object | None = None
+    schema_: Json = Field(default=None, alias="schema")
+    distinct: tuple[Words, ...] = ()
+    when: Words | None = None
+
+
+class ConfirmationForm(Part):
+    """Structured twin of a line under `confirm:`."""
+
+    tool: Words
+    by: Words = "any"
+    same_arguments: Flag = False
+    approves: Words | None = None
+
+
+class OutcomeForm(Part):
+    """What the structured outcome must be."""
+
+    status: Words | None = None
+    where: Lines = ()
+    match: Object | None = None
+    schema_: Json = Field(default=None, alias="schema")
+    when: Words | None = None
+
+
+class BudgetForm(Part):
+    """Upper bounds of a run."""
+
+    calls: Count | None = None
+    turns: Count | None = None
+    tokens: Count | None = None
+    duration: Duration | None = None
+    duration_ms: float | None = None
+
+
+class LaneForm(Part):
+    """What one MCP server's lane must keep to."""
+
+    server: str = ""
+    call: Duration | None = None
+    call_ms: float | None = None
+    result: Size | None = None
+    result_bytes: Count | None = None
+    errors: Flag = False
+    tools: Json = None
+    capabilities: Json = None
+
+
+class EachForm(Part):
+    """Expectations on every element of a collection."""
+
+    for_: Words = Field(alias="for")
+    expect: Annotated[tuple[Words | CallsForm | ArgumentsForm | PrecedenceForm | EachForm, ...], Field(min_length=1)]
+
+
+class Expect(Part):
+    """The whole of `expect:`."""
+
+    strict: Flag = False
+    calls: tuple[Words | CallsForm, ...] = ()
+    order: tuple[Words | SequenceForm | PrecedenceForm, ...] = ()
+    args: tuple[Words | ArgumentsForm, ...] = ()
+    each: tuple[EachForm, ...] = ()
+    confirm: tuple[Words | ConfirmationForm, ...] = ()
+    outcome: Annotated[tuple[OutcomeForm, ...], BeforeValidator(_listed)] = ()
+    budget: Annotated[tuple[BudgetForm, ...], BeforeValidator(_listed)] = ()
+    mcp: tuple[LaneForm, ...] = ()
+
+
+@dataclass
+class _Compiler:
+    """One pass over an `Expect`, collecting every complaint."""
+
+    names: Names
+    where: Callable[[Loc], str]
+    complaints: list[Complaint] = field(default_factory=list)
+    loc: Loc = ()
+
+    def compile(self, expect: Expect) -> Contract:
+        out: list[AnyExpectation] = []
+        for section in ("calls", "order", "args", "each", "confirm", "outcome", "budget", "mcp"):
+            for place, form in enumerate(getattr(expect, section)):
+                self.loc = (section, place)
+                out += self._placed(self._form(form, section, self.names), f"{section}[{place}]")
+        return Contract(expectations=tuple(out), strict=expect.strict)
+
+    def _placed(self, found: tuple[AnyExpectation, ...], id: str) -> list[AnyExpectation]:
+        where = self.where(self.loc)
+        several = len(found) > 1
+        return [replace(each, id=f"{id}.{i}" if several else id, where=where) for i, each in enumerate(found)]
+
+    def _form(self, form: object, section: str, names: Names) -> tuple[AnyExpectation, ...]:
+        try:
+            return self._line(form, section, names) if isinstance(form, str) else self._structured(form, names)
+        except SyntaxProblem as problem:
+            column = problem.column if isinstance(form, str) else None
+            self.complaints.append(Complaint(str(problem), self.loc, column))
+            return ()
+
+    def _line(self, text: str, section: str, names: Names) -> tuple[AnyExpectation, ...]:
+        match section:
+            case "order":
+                return prose.order(text, names)
+            case "args":
+                return (prose.arguments(text, names),)
+            case "confirm":
+                return prose.confirmation(text, names)
+            case _:
+                return (prose.calls(text, names),)
+
+    def _structured(self, form: object, names: Names) -> tuple[AnyExpectation, ...]:
+        match form:
+            case CallsForm():
+                return (self._calls(form, names),)
+            case SequenceForm(order=tools):
+                return (Order(tools=tools),)
+            case PrecedenceForm():
+                per = tuple(_plain(path) for path in form.per)
+                return (
+                    Precedence(before=form.before, after=form.after, scope=form.scope, per=per, required=form.required),
+                )
+            case ArgumentsForm():
+                return (self._arguments(form, names),)
+            case ConfirmationForm():
+                approves = parse_formula(form.approves, names, "result") if form.approves else None
+                return (Confirmation(tool=form.tool, by=form.by, bound=form.same_arguments, approves=approves),)
+            case OutcomeForm():
+                return (self._outcome(form, names),)
+            case BudgetForm():
+                return self._budget(form)
+            case LaneForm():
+                return (self._lane(form),)
+            case EachForm():
+                return (self._each(form, names),)
+            case _:
+                raise AssertionError(f"no such form: {form!r}")
+
+    def _calls(self, form: CallsForm, names: Names) -> Calls:
+        if form.exactly is not None and (form.at_least, form.at_most) != (None, None):
+            raise SyntaxProblem("exactly stands alone, without at_least and at_most", 0)
+        said = (form.exactly, form.at_least, form.at_most, form.as_many_as)
+        floor = form.at_least if form.exactly is None else form.exactly
+        return Calls(
+            tools=form.calls,
+            such=self._all(form.where, names, "call"),
+            at_least=1 if all(bound is None for bound in said) else floor,
+            at_most=form.at_most if form.exactly is None else form.exactly,
+            as_many_as=parse_term(form.as_many_as, names) if form.as_many_as else None,
+            when=parse_formula(form.when, names) if form.when else None,
+            only_when=form.only_when,
+            at=form.at,
+            kind=form.kind,
+        )
+
+    def _arguments(self, form: ArgumentsForm, names: Names) -> Arguments:
+        self._schema(form.schema_)
+        return Arguments(
+            tool=form.tool,
+            call=None if form.call is None else form.call - 1,
+            such=self._such(form.where, form.match, names, "call"),
+            schema=form.schema_,
+            distinct=tuple(_plain(path) for path in form.distinct),
+            when=parse_formula(form.when, names, "call") if form.when else None,
+        )
+
+    def _outcome(self, form: OutcomeForm, names: Names) -> Outcome:
+        self._schema(form.schema_)
+        return Outcome(
+            status=form.status,
+            such=self._such(form.where, form.match, names, "out"),
+            schema=form.schema_,
+            when=parse_formula(form.when, names) if form.when else None,
+        )
+
+    def _budget(self, form: BudgetForm) -> tuple[AnyExpectation, ...]:
+        duration = form.duration_ms if form.duration is None else form.duration * 1000
+        budget = Budget(turns=form.turns, tokens=form.tokens, duration_ms=duration)
+        calls = (Calls(at_most=form.calls),) if form.calls is not None else ()
+        return (*calls, budget) if budget != Budget() or not calls else calls
+
+    def _lane(self, form: LaneForm) -> Lane:
+        return Lane(
+            server=form.server,
+            call_ms=form.call_ms if form.call is None else form.call * 1000,
+            result_bytes=form.result_bytes if form.result is None else form.result,
+            errors=form.errors,
+            tools=form.tools,
+            capabilities=form.capabilities,
+        )
+
+    def _each(self, form: EachForm, names: Names) -> Each:
+        over, name = _over(form.for_, names)
+        inner = names.bind(name)
+        body: list[AnyExpectation] = []
+        outer = self.loc
+        for place, part in enumerate(form.expect):
+            self.loc = (*outer, "expect", place)
+            body += self._placed(self._form(part, "calls", inner), f"{outer[0]}[{outer[1]}].expect[{place}]")
+        self.loc = outer
+        return Each(over=over, name=name, body=tuple(body))
+
+    def _such(
+        self, lines: tuple[str, ...], match: Mapping[str, JsonValue] | None, names: Names, scope: Scope
+    ) -> Formula | None:
+        parts = [parse_formula(text, names, "call" if scope == "call" else None) for text in lines]
+        if match is not None:
+            parts.append(tree.formula(dict(match), scope, lambda node, at: _reference(node, at, names)))
+        return conjunction(parts) if parts else None
+
+    def _all(self, lines: tuple[str, ...], names: Names, bare: Scope) -> Formula | None:
+        parts = [parse_formula(text, names, bare) for text in lines]
+        return conjunction(parts) if parts else None
+
+    def _schema(self, schema: JsonValue) -> None:
+        problem = None if schema is None else schema_problem(schema)
+        if problem is not None:
+            raise SyntaxProblem(f"not a JSON Schema: {problem}", 0)
+
+
+def compile_expect(
+    expect: Expect, tools: Iterable[str] = (), where: Callable[[Loc], str] = lambda loc: ""
+) -> tuple[Contract, tuple[Complaint, ...]]:
+    """The contract of an `expect:`, with everything wrong in it; complaints are located from `expect` on.
+
+    `tools`: names that bare words may refer to (those under `tools:` and `mcp:`); tools the contract names itself
+    are added. `where`: gives `file:line` of a place in `expect`.
+    """
+    names = Names(frozenset(tools) | frozenset(_mentioned(expect)))
+    compiler = _Compiler(names, where)
+    contract = compiler.compile(expect)
+    return contract, tuple(compiler.complaints)
+
+
+def _mentioned(expect: Expect) -> Iterable[str]:
+    """Tools that the contract names where only a tool can stand."""
+    bare = Names()
+    for section in ("calls", "order", "args", "confirm"):
+        for form in getattr(expect, section):
+            yield from _tools_of(form, section, bare)
+    for each in expect.each:
+        for inner in each.expect:
+            yield from _tools_of(inner, "calls", bare)
+
+
+def _tools_of(form: object, section: str, names: Names) -> Iterable[str]:
+    if isinstance(form, str):
+        return _leading_tools(form, section)
+    match form:
+        case CallsForm(calls=tools) | SequenceForm(order=tools):
+            return tools
+        case PrecedenceForm(before=before, after=after):
+            return (before, after)
+        case ArgumentsForm(tool=tool) | ConfirmationForm(tool=tool):
+            return (tool,)
+        case EachForm(expect=inner):
+            return tuple(tool for part in inner for tool in _tools_of(part, "calls", names))
+        case _:
+            return ()
+
+
+_LEADING = frozenset(
+    {"at", "least", "most", "exactly", "of", "call", "calls", "first", "every", "once", "twice", "times", "and"}
+)
+_ENDING = frozenset("never where when required as distinct needs per at exactly once twice requested".split())
+
+
+def _leading_tools(text: str, section: str) -> Iterable[str]:
+    """The tool names of a prose line, read before names are known: words up to the first keyword."""
+    scan = Scanner(text)
+    while (word := scan.word()) and (word in _LEADING or word.isdecimal()):
+        scan.take_word()
+    tools: list[str] = []
+    while not scan.done():
+        word = scan.word()
+        if word in _ENDING:
+            break
+        name = scan.quoted() or scan.take_word()
+        if not name:
+            break
+        if not (section == "order" and name in ("before", "then", "every")):
+            tools.append(name)
+        scan.take_sign(",")
+    return tools
+
+
+def _over(text: str, names: Names) -> tuple[Term, str]:
+    head, _, name = text.rpartition(" as ")
+    if not head or not name.strip().isidentifier():
+        raise SyntaxProblem("expected 'COLLECTION as NAME'", 0)
+    return parse_term(head, names), name.strip()
+
+
+def _plain(text: str) -> tuple[str, ...]:
+    parser = Parser(Scanner(text), Names())
+    steps = parser.plain_path()
+    parser.end()
+    if steps is None:
+        raise SyntaxProblem("expected a plain argument path: expenseId, item.id", 0)
+    return tuple(map(str, steps))
+
+
+def _reference(node: Mapping[str, JsonValue], at: Ref, names: Names) -> Formula | None:
+    """`{from: TOOL, path: PATH}` and `{term: EXPRESSION}` inside a `match:` tree."""
+    if node.keys() == {"term"} and isinstance(node["term"], str):
+        return Compare(at, "equals", parse_term(node["term"], names, at.scope))
+    if node.keys() == {"from", "path"} and isinstance(node["from"], str) and isinstance(node["path"], str):
+        tool = Scanner(node["from"]).text
+        inner = names if tool in names.tools else replace(names, tools=names.tools | {tool})
+        return Compare(at, "equals", parse_term(f'result("{tool}").{node["path"]}', inner, at.scope))
+    return None

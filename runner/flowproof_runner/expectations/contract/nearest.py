@@ -1,0 +1,74 @@
+"""The nearest miss: which element a filter came closest to accepting, and what stood in the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract.printing import show_formula
+from flowproof_runner.expectations.contract.resolve import Env, Resolver
+from flowproof_runner.expectations.contract.terms import (
+    Aggregate,
+    AllOf,
+    AnyOf,
+    Choose,
+    Compare,
+    Filter,
+    Formula,
+    Not,
+    Results,
+    Successor,
+    Term,
+    Union,
+)
+from flowproof_runner.expectations.contract.values import short
+
+
+def nearest(formula: Formula | None, resolver: Resolver, env: Env) -> str:
+    """Lines naming the element that failed the fewest conditions, empty where no filter is involved."""
+    for term in _terms(formula):
+        text = _of_term(term, resolver, env)
+        if text:
+            return text
+    return ""
+
+
+def _of_term(term: Results, resolver: Resolver, env: Env) -> str:
+    place = next((i for i, step in enumerate(term.path) if isinstance(step, Filter)), None)
+    if place is None:
+        return ""
+    filtered = term.path[place]
+    assert isinstance(filtered, Filter)
+    arrays = resolver.find(replace(term, path=term.path[:place]), env)
+    condition = filtered.condition
+    parts = condition.parts if isinstance(condition, AllOf) else (condition,)
+    best: tuple[int, JsonValue, tuple[Formula, ...], int | None] | None = None
+    for bag in arrays.bags:
+        for element in bag.elements() or ():
+            inner = replace(env, item=(element,), strict=False)
+            failed = tuple(part for part in parts if not resolver.truth(part, inner).holds)
+            if best is None or len(failed) < best[0]:
+                best = (len(failed), element, failed, bag.seq)
+    if best is None or not best[0]:
+        return ""
+    _, element, failed, seq = best
+    why = "; ".join(show_formula(part) for part in failed)
+    return f"nearest: {short(element)} [evidence {seq}]\n  fails: {why}"
+
+
+def _terms(node: Formula | Term | None) -> list[Results]:
+    match node:
+        case Results():
+            return [node]
+        case Compare(left=left, right=right):
+            return _terms(left) + _terms(right)
+        case AllOf(parts=parts) | AnyOf(parts=parts):
+            return [term for part in parts for term in _terms(part)]
+        case Not(part=part):
+            return _terms(part)
+        case Union(terms=terms):
+            return [found for term in terms for found in _terms(term)]
+        case Aggregate(of=of) | Choose(of=of) | Successor(of=of):
+            return _terms(of)
+        case _:
+            return []
