@@ -59,13 +59,7 @@ def synthesise(message: Mapping[str, JsonValue]) -> Iterator[StreamEvent]:
         for fragment in deltas:
             yield _event("content_block_delta", index=index, delta=fragment)
         yield _event("content_block_stop", index=index)
-    usage = raw.as_object(message.get("usage"))
-    yield _event(
-        "message_delta",
-        delta={key: message[key] for key in _ENDING if key in message},
-        **{key: message[key] for key in _LATE if key in message},
-        usage={key: usage[key] for key in _CUMULATIVE if key in usage},
-    )
+    yield _event("message_delta", **_ending(message))
     yield _event("message_stop")
 
 
@@ -110,6 +104,15 @@ def _opening(message: Mapping[str, JsonValue]) -> Object:
     if raw.as_int(raw.at(message.get("usage"), "output_tokens")) is not None:
         opening["usage"] = {**raw.as_object(message.get("usage")), "output_tokens": 0}
     return opening
+
+
+def _ending(message: Mapping[str, JsonValue]) -> Object:
+    """What is known only after the last word."""
+    ending: Object = {"delta": {key: message[key] for key in _ENDING if key in message}}
+    ending |= {key: message[key] for key in _LATE if key in message}
+    if isinstance(usage := message.get("usage"), dict):
+        ending["usage"] = {key: usage[key] for key in _CUMULATIVE if key in usage}
+    return ending
 
 
 def _block_parts(block: Object) -> tuple[Object, list[Object]]:

@@ -21,9 +21,9 @@ def is_blank(value: JsonValue) -> bool:
 
 
 def update(target: Object, new: Object) -> None:
-    """Take over the fields of `new`; a blank never hides something said before."""
+    """Take over the fields of `new`; a blank hides nothing but null."""
     for key, value in new.items():
-        if key not in target or not is_blank(value):
+        if target.get(key) is None or not is_blank(value):
             target[key] = value
 
 
@@ -50,7 +50,7 @@ def _continued(key: str, old: JsonValue, new: JsonValue) -> JsonValue:
         case list(), list():
             return _extended(old, new)
         case _:
-            return old if is_blank(new) else _own(new)
+            return old if is_blank(new) and old is not None else _own(new)
 
 
 def _extended(old: list[JsonValue], new: list[JsonValue]) -> list[JsonValue]:

@@ -74,12 +74,17 @@ class _Choice:
     def _call(self, fragment: Mapping[str, JsonValue]) -> Object:
         """The call a fragment belongs to; gateways that give no index, or one index to several calls, go by id."""
         index, call_id = raw.as_int(fragment.get("index")), raw.as_text(fragment.get("id"))
-        index = (len(self._calls) if call_id else len(self._calls) - 1) if index is None else index
-        known = self._at.get(index)
+        known = self._named(call_id) if index is None else self._at.get(index)
         if known is None or (call_id and raw.as_text(known.get("id")) not in ("", call_id)):
-            known = self._at[index] = {}
+            known = {}
             self._calls.append(known)
+        if index is not None:
+            self._at[index] = known
         return known
+
+    def _named(self, call_id: str) -> Object | None:
+        """The call with this id; a fragment that names none continues the last one."""
+        return next((call for call in reversed(self._calls) if call_id in ("", call.get("id"))), None)
 
     def value(self) -> JsonValue:
         message: Object = {**self._message, "tool_calls": list(self._calls)} if self._calls else self._message

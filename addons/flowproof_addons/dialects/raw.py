@@ -5,24 +5,23 @@ Bodies come from agents and upstreams we do not know; a malformed one is recorde
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import reduce
 
+from flowproof_addons.trace import json_value
 from flowproof_addons.trace.model import Body, JsonBody, JsonValue
 
 type Path = tuple[str | int, ...]
 
 
 def parse(text: str) -> JsonValue:
-    """The JSON document in `text`. Raises ValueError if it is none."""
-    value: JsonValue = json.loads(text)
-    return value
+    """The JSON document in `text`, number literals kept. Raises ValueError if it is none."""
+    return json_value.parse(text)
 
 
 def compact(value: JsonValue) -> str:
     """The shortest JSON text of a value, keys in their order, non-ASCII as it is."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json_value.dump(value)
 
 
 def of_body(body: Body) -> dict[str, JsonValue]:
