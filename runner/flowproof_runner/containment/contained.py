@@ -33,8 +33,6 @@ class Contained:
     policy: Policy
     folder: Path
     """The run folder: what the agent destroys below it is not reported."""
-    search: tuple[str, ...] = ()
-    """Search domains of this machine's resolver."""
     boot: str = BOOT
     """What the supervisor runs. Tests that must see an attack succeed give a naive one."""
 
@@ -59,13 +57,14 @@ class Contained:
             errors = tempfile.TemporaryFile()
             supervisor = _supervisor(self.boot, (zero, one, two), errors)
             try:
-                filters = program(landlock=True), program(landlock=False)  # while its interpreter starts
+                # While its interpreter starts. Which of the two it is, the launch finds out.
+                under, alone = (program(landlock=domain, writes=self.policy.writes) for domain in (True, False))
             except NoCompiler as error:
                 supervisor.communicate()
                 raise NotContained(str(error)) from error
             token = f"{supervisor.pid}-{os.urandom(8).hex()}"
-            wanted = Program(tuple(argv), {**env, TOKEN: token}, str(cwd), (zero, one, two), filters)
-            order = Order(wanted, self.policy, str(self.folder.resolve()), self.search)
+            wanted = Program(tuple(argv), {**env, TOKEN: token}, str(cwd), (zero, one, two), (under, alone))
+            order = Order(wanted, self.policy, str(self.folder.resolve()))
             return ContainedProcess(supervisor, errors, order, token)
 
 

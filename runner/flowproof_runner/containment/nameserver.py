@@ -112,9 +112,9 @@ class Names:
 class NameServer:
     """The server: UDP and TCP, on 127.0.0.1 and, where there is IPv6, on ::1."""
 
-    def __init__(self, context: Context, search: tuple[str, ...]) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._names = Names(context.policy.names, search, os.uname().nodename)
+        self._names = Names(context.policy.names, context.policy.search, os.uname().nodename)
         self._udp: list[socket.socket] = []
         self._tcp: list[socket.socket] = []
 

@@ -46,6 +46,14 @@ SHAPES = {
     "rename": Shape(((None, 0), (None, 1))),
     "renameat": Shape(((0, 1), (2, 3))),
     "renameat2": Shape(((0, 1), (2, 3))),
+    "mkdir": Shape(((None, 0),)),
+    "mkdirat": Shape(((0, 1),)),
+    "mknod": Shape(((None, 0),)),
+    "mknodat": Shape(((0, 1),)),
+    "symlink": Shape(((None, 1),)),
+    "symlinkat": Shape(((1, 2),)),
+    "link": Shape(((None, 1),)),
+    "linkat": Shape(((2, 3),)),
 }
 
 
@@ -57,11 +65,14 @@ def handlers(context: Context) -> dict[int, Handler]:
 
 
 def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Reply]:
+    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT if context.policy.writes else 0
+    concern = os.O_TRUNC | writing
+
     def observe(call: Call) -> Reply:
         flags = call.args[shape.flags] & 0xFFFFFFFF if shape.flags is not None else None
         if name == "openat2":
             flags = _open_how(context, call)
-            if flags is None or not flags & os.O_TRUNC:
+            if flags is None or not flags & concern:
                 return CONTINUE
         paths = [_path(call, folder, path) for folder, path in shape.paths]
         if shape.fd is not None:

@@ -18,8 +18,6 @@ class Order:
     policy: Policy
     folder: str
     """The run folder."""
-    search: tuple[str, ...] = ()
-    """The search domains of this machine's resolver."""
 
     def dump(self) -> bytes:
         """The line, with its end."""
@@ -33,12 +31,17 @@ class Order:
         """Read the line."""
         body = json.loads(line)
         program, policy = body["program"], body["policy"]
-        entries = tuple(Entry(**{**one, "networks": tuple(one["networks"])}) for one in policy["entries"])
-        one, two = map(base64.b64decode, program["filters"])
-        zero, first, second = program["stdio"]
+        under, alone = map(base64.b64decode, program["filters"])
+        zero, one, two = program["stdio"]
         return cls(
-            Program(tuple(program["argv"]), program["env"], program["cwd"], (zero, first, second), (one, two)),
-            Policy(entries, policy["certify"], tuple(policy["nameservers"]), tuple(policy["off_host"])),
+            Program(tuple(program["argv"]), program["env"], program["cwd"], (zero, one, two), (under, alone)),
+            Policy(
+                entries=tuple(Entry(**{**entry, "networks": tuple(entry["networks"])}) for entry in policy["entries"]),
+                certify=policy["certify"],
+                nameservers=tuple(policy["nameservers"]),
+                search=tuple(policy["search"]),
+                writes=policy["writes"],
+                off_host=tuple(policy["off_host"]),
+            ),
             body["folder"],
-            tuple(body["search"]),
         )

@@ -94,6 +94,10 @@ class Policy:
     """True under `assert_no_egress`: sockets of daemons that act on others' behalf are refused as well."""
     nameservers: tuple[str, ...] = ()
     """Where this machine asks for names; what is sent there is answered by our own name server."""
+    search: tuple[str, ...] = ()
+    """Domains this machine's resolver puts behind names."""
+    writes: bool = False
+    """Report every way to write a file, not only those that destroy one."""
     off_host: tuple[str, ...] = ()
     """Loopback ranges taken for another machine. Empty but in tests, which can reach no other machine."""
 

@@ -82,6 +82,9 @@ class UnixPeer:
     refused: bool = False
 
 
+_MAKES: Final = frozenset({"mkdir", "mkdirat", "symlink", "symlinkat", "link", "linkat", "mknod", "mknodat"})
+
+
 @dataclass(frozen=True, slots=True)
 class FileEvent:
     """A call that destroys or replaces a file, as it was attempted."""
@@ -90,7 +93,13 @@ class FileEvent:
     paths: tuple[str, ...]
     flags: str = ""
     existed: bool = True
+    """False: it made a file where none was."""
     at_ms: float = 0.0
+
+    @property
+    def destructive(self) -> bool:
+        """True when something that was there is lost by it."""
+        return self.existed and self.call not in _MAKES and ("O_TRUNC" in self.flags or not self.flags)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,12 +122,21 @@ def _files() -> list[Rule]:
     return rules
 
 
+def _writes() -> list[Rule]:
+    """Every further way to make or write a file, for the control `fs_write`."""
+    names = ("mkdir", "mkdirat", "symlink", "symlinkat", "link", "linkat", "mknod", "mknodat")
+    opened = [(name, flag) for name in ("open", "openat") for flag in (os.O_WRONLY, os.O_RDWR, os.O_CREAT)]
+    flags_at = {"open": 1, "openat": 2}
+    return [*map(Rule, names), *(Rule(name, (Test(flags_at[name], flag, flag),)) for name, flag in opened)]
+
+
 def _without_landlock() -> list[Rule]:
     """What Landlock would refuse towards processes outside the tree; without it, refused altogether."""
     reach = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd")
     return [Rule(name, errno=errno.EPERM) for name in reach]
 
 
-def rules(*, landlock: bool) -> tuple[Rule, ...]:
-    """All rules, for a tree with or without a Landlock domain of its own."""
-    return tuple(_network() + _doors() + _files() + ([] if landlock else _without_landlock()))
+def rules(*, landlock: bool, writes: bool = False) -> tuple[Rule, ...]:
+    """All rules, for a tree with or without a Landlock domain of its own, and whether every write is to be seen."""
+    extra = ([] if landlock else _without_landlock()) + (_writes() if writes else [])
+    return tuple(_network() + _doors() + _files() + extra)

@@ -90,7 +90,7 @@ def _launch(order: Order, journal: Journal, table: Handlers) -> int:
     status, status_in = os.pipe()
     ack_out, ack = os.pipe()
     context = Context(order.policy, journal, order.folder)
-    server = NameServer(context, order.search)
+    server = NameServer(context)
     server.open()
     pid = os.fork()
     if pid == 0:

@@ -21,7 +21,6 @@ class ContainedAgents:
     policy: Policy
     folder: Path
     """The flow's run folder."""
-    search: tuple[str, ...] = ()
     _process: ContainedProcess | None = field(default=None, init=False)
     _why: str = field(default="the agent was not started", init=False)
 
@@ -30,7 +29,7 @@ class ContainedAgents:
         adopt_orphans()
         try:
             with output_file(launch.stdout) as stdout, output_file(launch.stderr) as stderr:
-                self._process = Contained(self.policy, self.folder, self.search).spawn(
+                self._process = Contained(self.policy, self.folder).spawn(
                     launch.words, launch.environment, launch.cwd, stdout=stdout, stderr=stderr
                 )
         except NotContained as reason:
