@@ -14,6 +14,9 @@ from flowproof_addons.trace.model import JsonValue
 MAX_DEPTH = 200
 """Deepest nesting read; every recursive walk over a value relies on it."""
 
+_PLAIN_MARSHAL = 2
+"""The last marshal format without back references: its bytes depend on the value alone."""
+
 _LONGEST_INT = 4300
 """Python refuses to read longer integers (`sys.get_int_max_str_digits`)."""
 
@@ -103,7 +106,7 @@ def has_literals(value: JsonValue) -> bool:
     `marshal` writes exact builtin types only, so it finds our subclass at C speed, three times faster than a dump.
     """
     try:
-        marshal.dumps(value, 2)
+        marshal.dumps(value, _PLAIN_MARSHAL)
     except ValueError:
         return True
     return False
@@ -114,7 +117,22 @@ def same(left: JsonValue, right: JsonValue) -> bool:
     if left is right:
         return True
     # `==` is the cheap way out: it knows most differences, but takes 1, 1.0 and true for one value.
-    return left == right and compact(left, sort_keys=True) == compact(right, sort_keys=True)
+    if left != right:
+        return False
+    try:
+        if marshal.dumps(left, _PLAIN_MARSHAL) == marshal.dumps(right, _PLAIN_MARSHAL):
+            return True
+    except ValueError:
+        pass  # a Number
+    return compact(left, sort_keys=True) == compact(right, sort_keys=True)
+
+
+def size(value: JsonValue) -> int:
+    """About how many bytes the value takes as JSON; the same for every order of keys, and cheap."""
+    try:
+        return len(marshal.dumps(value, _PLAIN_MARSHAL))
+    except ValueError:
+        return len(compact(value))
 
 
 def _decoded(data: bytes) -> str:

@@ -1,0 +1,242 @@
+"""One exchange as it stands in a cassette or journal: what repeats an earlier exchange is left out.
+
+A request that continues an earlier one says so (`{"after": 3, "patch": [...]}`) and then whatever else is as it was
+there (method, path, query, dialect, headers) is not said again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flowproof_addons.trace import body_form, delta, frames
+from flowproof_addons.trace.json_value import size
+from flowproof_addons.trace.model import Attempt, Exchange, JsonBody, JsonValue, Reply, Request
+from flowproof_addons.trace.shape import Node
+
+_MOST_THREADS = 8
+_MOST_BYTES = 64 * 1024 * 1024
+_KNOWN = frozenset(
+    "n dialect method path query headers sha256 request reply attempts served_from equality rules divergence".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recent:
+    number: int
+    exchange: Exchange
+    size: int
+
+
+class Writer:
+    """Writes exchanges as entries, each against the nearest of the last few conversations."""
+
+    def __init__(self) -> None:
+        self._recent: list[_Recent] = []
+
+    def write(self, number: int, exchange: Exchange) -> dict[str, JsonValue]:
+        """The entry of an exchange; `number` is its place in the order of arrival, from 1."""
+        request = exchange.request
+        before, patch = self._nearest(request)
+        entry: dict[str, JsonValue] = {"n": number}
+        base = before.exchange if before else None
+        entry.update(_head(exchange, base))
+        if request.digest:
+            entry["sha256"] = request.digest
+        entry["request"] = {"after": before.number, "patch": patch} if before else body_form.write(request.body)
+        entry["reply"] = _reply(exchange.reply, base.reply if base else None)
+        entry.update(_outcome(exchange))
+        entry.update({key: value for key, value in exchange.extra.items() if key not in _KNOWN})
+        self._remember(_Recent(number, exchange, _size(request)), before)
+        return entry
+
+    def _nearest(self, request: Request) -> tuple[_Recent | None, delta.Patch]:
+        """The conversation that this request continues at the least cost, with the patch; None: write it whole."""
+        best: tuple[_Recent | None, delta.Patch] = (None, [])
+        if not isinstance(request.body, JsonBody) or request.body.source is not None:
+            return best
+        least = size(request.body.value) // 2
+        for recent in reversed(self._recent):
+            earlier = recent.exchange.request
+            if (earlier.method, earlier.path) != (request.method, request.path):
+                continue
+            assert isinstance(earlier.body, JsonBody)
+            patch = delta.difference(earlier.body.value, request.body.value)
+            if (cost := size(patch)) < least:
+                best, least = (recent, patch), cost
+        return best
+
+    def _remember(self, latest: _Recent, continued: _Recent | None) -> None:
+        if not isinstance(latest.exchange.request.body, JsonBody):
+            return
+        kept = [recent for recent in self._recent if recent is not continued][-(_MOST_THREADS - 1) :]
+        while kept and sum(recent.size for recent in kept) + latest.size > _MOST_BYTES:
+            kept.pop(0)
+        self._recent = [*kept, latest]
+
+
+class Reader:
+    """Reads entries back, in the order in which they were written."""
+
+    def __init__(self) -> None:
+        self._earlier: dict[int, Exchange] = {}
+
+    def read(self, node: Node) -> tuple[int, Exchange]:
+        """The number and the exchange of an entry. Raises ShapeError."""
+        number = node.get("n")
+        if number.integer() in self._earlier:
+            raise number.wrong(f"number {number.integer()} is there already")
+        request = node.get("request")
+        base: Exchange | None = None
+        if request.has("after"):
+            after = request.get("after")
+            base = self._earlier.get(after.integer())
+            if base is None:
+                raise after.wrong(f"there is no exchange {after.integer()} before this one")
+        exchange = _exchange(node, request, base)
+        self._earlier[number.integer()] = exchange
+        return number.integer(), exchange
+
+
+def _size(request: Request) -> int:
+    return size(request.body.value) if isinstance(request.body, JsonBody) else 0
+
+
+def _head(exchange: Exchange, base: Exchange | None) -> dict[str, JsonValue]:
+    request = exchange.request
+    said: dict[str, JsonValue] = {
+        "dialect": exchange.dialect,
+        "method": request.method,
+        "path": request.path,
+        "query": request.query,
+    }
+    known = _said(base) if base else {"dialect": None, "method": "POST", "path": None, "query": ""}
+    head = {key: value for key, value in said.items() if value != known[key]}
+    headers = _headers(request.headers, base.request.headers if base else {})
+    return {**head, "headers": headers} if headers else head
+
+
+def _said(base: Exchange) -> dict[str, JsonValue]:
+    request = base.request
+    return {"dialect": base.dialect, "method": request.method, "path": request.path, "query": request.query}
+
+
+def _headers(headers: Mapping[str, str], base: Mapping[str, str]) -> dict[str, JsonValue]:
+    changed: dict[str, JsonValue] = {name: headers[name] for name in sorted(headers) if base.get(name) != headers[name]}
+    return {**changed, **{name: None for name in sorted(base) if name not in headers}}
+
+
+def _reply(reply: Reply, base: Reply | None) -> JsonValue:
+    entry: dict[str, JsonValue] = {"status": reply.status}
+    if headers := _headers(reply.headers, base.headers if base else {}):
+        entry["headers"] = headers
+    entry["body"] = body_form.write(reply.body)
+    if reply.frames is not None:
+        entry["frames"] = frames.pack(reply.frames)
+    if reply.cut:
+        entry["cut"] = True
+    return entry
+
+
+def _outcome(exchange: Exchange) -> dict[str, JsonValue]:
+    entry: dict[str, JsonValue] = {}
+    if exchange.attempts:
+        entry["attempts"] = [
+            {
+                "status": attempt.status,
+                **({"headers": headers} if (headers := _headers(attempt.headers, {})) else {}),
+                "body": body_form.write(attempt.body),
+            }
+            for attempt in exchange.attempts
+        ]
+    if exchange.served_from is not None:
+        entry["served_from"] = exchange.served_from
+    if exchange.equality is not None:
+        entry["equality"] = exchange.equality
+    if exchange.rules:
+        entry["rules"] = list(exchange.rules)
+    if exchange.divergence is not None:
+        entry["divergence"] = exchange.divergence
+    return entry
+
+
+def _exchange(node: Node, request: Node, base: Exchange | None) -> Exchange:
+    members = node.members()
+    equality = members.get("equality")
+    if equality is not None and equality.value not in ("bytes", "json", "rules"):
+        raise equality.wrong("must be bytes, json or rules")
+    known = _said(base) if base else {}
+    dialect = members["dialect"] if "dialect" in members else Node(known.get("dialect"))
+    return Exchange(
+        request=_request(members, request, base),
+        reply=_read_reply(node.get("reply"), base.reply if base else None),
+        dialect=None if dialect.value is None else dialect.text(),
+        attempts=tuple(_attempt(item) for item in members["attempts"].items()) if "attempts" in members else (),
+        served_from=members["served_from"].integer() if "served_from" in members else None,
+        equality=equality.value if equality is not None else None,  # type: ignore[arg-type]  # checked above
+        rules=tuple(item.text() for item in members["rules"].items()) if "rules" in members else (),
+        divergence=members["divergence"].value if "divergence" in members else None,
+        extra={key: member.value for key, member in members.items() if key not in _KNOWN},
+    )
+
+
+def _request(members: dict[str, Node], request: Node, base: Exchange | None) -> Request:
+    known = _said(base) if base else {"method": "POST", "query": ""}
+
+    def said(key: str) -> str:
+        if key not in members and key not in known:
+            raise Node(None, request.path[:-1]).wrong(f"`{key}` is missing")
+        return members[key].text() if key in members else str(known[key])
+
+    return Request(
+        method=said("method"),
+        path=said("path"),
+        query=said("query"),
+        body=body_form.read(request) if base is None else JsonBody(_patched(request, base)),
+        headers=_read_headers(members.get("headers"), base.request.headers if base else {}),
+        digest=members["sha256"].text() if "sha256" in members else "",
+    )
+
+
+def _patched(request: Node, base: Exchange) -> JsonValue:
+    patch = request.get("patch")
+    if not isinstance(base.request.body, JsonBody):
+        raise request.get("after").wrong("the exchange it names has no JSON body to patch")
+    try:
+        return delta.apply(base.request.body.value, patch.value)
+    except delta.PatchError as error:
+        raise patch.wrong(str(error)) from error
+
+
+def _read_reply(node: Node, base: Reply | None) -> Reply:
+    packed = node.get("frames") if node.has("frames") else None
+    try:
+        unpacked = frames.unpack(packed.value) if packed else None
+    except frames.FramesError as error:
+        assert packed is not None
+        raise packed.wrong(str(error)) from error
+    return Reply(
+        status=node.get("status").integer(),
+        body=body_form.read(node.get("body")),
+        headers=_read_headers(node.get("headers") if node.has("headers") else None, base.headers if base else {}),
+        frames=unpacked,
+        cut=node.get("cut").truth() if node.has("cut") else False,
+    )
+
+
+def _read_headers(node: Node | None, base: Mapping[str, str]) -> dict[str, str]:
+    headers = dict(base)
+    for name, value in node.members().items() if node else ():
+        if value.value is None:
+            headers.pop(name, None)
+        else:
+            headers[name] = value.text()
+    return headers
+
+
+def _attempt(node: Node) -> Attempt:
+    return Attempt(
+        status=node.get("status").integer(),
+        headers=_read_headers(node.get("headers") if node.has("headers") else None, {}),
+        body=body_form.read(node.get("body")),
+    )
