@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         server = StandIn(script.load(options.script), options.port, options.log)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     print(f"listening on {server.url}", flush=True)
     try:

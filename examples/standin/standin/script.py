@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from flowproof_addons.dialects import raw
 from flowproof_addons.dialects.base import ModelRequest
@@ -14,8 +15,13 @@ DEFAULT = Path(__file__).parents[1] / "script.json"
 """What the stand-in says when it is given no script: a flight is booked, a transfer of money is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class Part(BaseModel):
+    """Base of everything here: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class When(Part):
     """What a request must be for a rule to answer it."""
 
     user: str = ""
@@ -40,64 +46,57 @@ class When:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One line of the script."""
+class Call(Part):
+    """A tool the model asks for."""
 
-    when: When = field(default_factory=When)
+    tool: str
+    arguments: dict[str, JsonValue] | str = Field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The arguments as they stand on the wire."""
+        return self.arguments if isinstance(self.arguments, str) else raw.compact(self.arguments)
+
+
+class Fail(Part):
+    """How the first requests are answered instead."""
+
+    status: int = 429
+    times: int = 1
+
+
+class Rule(Part):
+    """One rule of the script."""
+
+    when: When = When()
     say: str = ""
     think: str = ""
     refuse: str = ""
-    call: tuple[tuple[str, str], ...] = ()
-    """Tool and arguments text."""
-    fail_status: int = 429
-    fail_times: int = 0
+    call: list[Call] = []
+    fail: Fail | None = None
     delay_ms: int = 0
     cut_after: int | None = None
     error_after: int | None = None
 
 
-def load(path: Path = DEFAULT) -> JsonValue:
-    """The script in a file."""
-    return raw.parse(path.read_text())
+_SCRIPT = TypeAdapter(list[Rule])
 
 
-def rules(script: JsonValue) -> tuple[Rule, ...]:
-    """The rules in a script. Raises ValueError if it is not as the top of this file says."""
-    if not isinstance(script, list):
-        raise ValueError("a script is a list of rules")
-    return tuple(_rule(rule) for rule in script)
+def load(path: Path = DEFAULT) -> list[Rule]:
+    """The script in a file. Raises ValueError if it is not as `../model.py` says."""
+    try:
+        return _SCRIPT.validate_json(path.read_text())
+    except ValidationError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
-def _rule(rule: JsonValue) -> Rule:
-    given = dict(raw.as_object(rule))
-    when, calls, fail = (
-        raw.as_object(given.pop("when", {})),
-        raw.objects(given.pop("call", [])),
-        raw.as_object(given.pop("fail", {})),
-    )
-    allowed = {f.name for f in fields(Rule)} - {"when", "call", "fail_status", "fail_times"}
-    if strange := [
-        *(given.keys() - allowed),
-        *(when.keys() - {f.name for f in fields(When)}),
-        *(fail.keys() - {"status", "times"}),
-    ]:
-        raise ValueError(f"a rule knows no {strange[0]!r}: {raw.compact(rule)}")
-    return Rule(
-        When(**when),  # type: ignore[arg-type]  # a wrong type shows when the rule is used
-        call=tuple((raw.as_text(call.get("tool")), _arguments(call.get("arguments", {}))) for call in calls),
-        fail_status=raw.as_int(fail.get("status")) or 429,
-        fail_times=(raw.as_int(fail.get("times")) or 1) if fail else 0,
-        **given,  # type: ignore[arg-type]  # as above
-    )
-
-
-def _arguments(given: JsonValue) -> str:
-    return given if isinstance(given, str) else raw.compact(given)
+def rules(script: list[JsonValue]) -> list[Rule]:
+    """The script in a value. Raises ValueError likewise."""
+    return _SCRIPT.validate_python(script)
 
 
 def last_user_text(body: Mapping[str, JsonValue]) -> str:
-    """The text of the last user message, in any of the three APIs."""
+    """The text of the last user message, in any of the APIs."""
     if isinstance(given := body.get("input"), str):
         return given
     messages = raw.objects(body.get("messages")) + raw.objects(given)

@@ -33,13 +33,13 @@ class Seen:
 
 
 class StandIn(ThreadingHTTPServer):
-    """The server. `with StandIn(script) as model:` answers at `model.url` until the block ends."""
+    """The server. `with StandIn(script.rules([...])) as model:` answers at `model.url` until the block ends."""
 
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, given: JsonValue = None, port: int = 0, log: Path | None = None) -> None:
-        self.rules = script.rules(script.load() if given is None else given)
+    def __init__(self, rules: Sequence[script.Rule] | None = None, port: int = 0, log: Path | None = None) -> None:
+        self.rules = script.load() if rules is None else rules
         self.seen: list[Seen] = []
         """Every request so far, in order."""
         self._log = log
@@ -74,12 +74,12 @@ class StandIn(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]  # as in socketserver itself
 
-    def still_fails(self, rule: script.Rule) -> bool:
-        """True for the first `fail_times` requests that a rule answers."""
+    def still_fails(self, rule: script.Rule, fail: script.Fail) -> bool:
+        """True for the first `fail.times` requests that this rule answers."""
         with self._lock:
             count = self._failed.get(id(rule), 0)
             self._failed[id(rule)] = count + 1
-            return count < rule.fail_times
+            return count < fail.times
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -132,8 +132,8 @@ class Handler(BaseHTTPRequestHandler):
         rule = next((rule for rule in self._standin.rules if rule.when.holds(asked, user)), None)
         if rule is None:
             self._json(400, voices.error("invalid_request_error", f"no rule of the script answers {user!r}"))
-        elif self._standin.still_fails(rule):
-            self._json(rule.fail_status, voices.error("rate_limit_error", "not yet"), {"retry-after-ms": "5"})
+        elif rule.fail is not None and self._standin.still_fails(rule, rule.fail):
+            self._json(rule.fail.status, voices.error("rate_limit_error", "not yet"), {"retry-after-ms": "5"})
         else:
             text = raw.compact({k: v for k, v in body.items() if k not in ("stream", "stream_options")})
             turn = voices.Turn(rule, asked.model, hashlib.sha256(text.encode()).hexdigest(), len(text))

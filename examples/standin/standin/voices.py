@@ -32,7 +32,10 @@ class Turn:
     def tokens(self) -> tuple[int, int]:
         """Input and output tokens: four characters each, as a rule of thumb has it."""
         said = (
-            self.rule.say + self.rule.think + self.rule.refuse + "".join(name + text for name, text in self.rule.call)
+            self.rule.say
+            + self.rule.think
+            + self.rule.refuse
+            + "".join(call.tool + call.text for call in self.rule.call)
         )
         return 1 + self.size // 4, 1 + len(said) // 4
 
@@ -54,8 +57,12 @@ def chat(turn: Turn) -> JsonValue:
         message["reasoning_content"] = rule.think
     if rule.call:
         message["tool_calls"] = [
-            {"id": turn.call_id("call_", index), "type": "function", "function": {"name": name, "arguments": text}}
-            for index, (name, text) in enumerate(rule.call)
+            {
+                "id": turn.call_id("call_", index),
+                "type": "function",
+                "function": {"name": call.tool, "arguments": call.text},
+            }
+            for index, call in enumerate(rule.call)
         ]
     finish = "tool_calls" if rule.call else "stop"
     return {
@@ -87,9 +94,11 @@ def responses(turn: Turn) -> JsonValue:
             "role": "assistant",
         }
         output.append({**message, "content": [part]})
-    for index, (name, text) in enumerate(rule.call):
+    for index, call in enumerate(rule.call):
         ids: Object = {"id": turn.call_id("fc_", index), "call_id": turn.call_id("call_", index)}
-        output.append({"type": "function_call", "status": "completed", "name": name, "arguments": text, **ids})
+        output.append(
+            {"type": "function_call", "status": "completed", "name": call.tool, "arguments": call.text, **ids}
+        )
     return {
         "id": f"resp_{turn.digest[:24]}",
         "object": "response",
@@ -125,9 +134,14 @@ def messages(turn: Turn) -> JsonValue:
         content.append({"type": "thinking", "thinking": rule.think, "signature": f"sig-{turn.digest}"})
     if rule.say or rule.refuse:
         content.append({"type": "text", "text": rule.say or rule.refuse})
-    for index, (name, text) in enumerate(rule.call):
+    for index, call in enumerate(rule.call):
         content.append(
-            {"type": "tool_use", "id": turn.call_id("toolu_", index), "name": name, "input": raw.arguments(text)}
+            {
+                "type": "tool_use",
+                "id": turn.call_id("toolu_", index),
+                "name": call.tool,
+                "input": raw.arguments(call.text),
+            }
         )
     return {
         "id": f"msg_{turn.digest[:24]}",
