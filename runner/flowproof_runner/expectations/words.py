@@ -6,7 +6,17 @@ import re
 from typing import assert_never
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.ast import Clause
+from flowproof_runner.expectations.ast import (
+    CallAssertion,
+    Clause,
+    Kind,
+    NoEgress,
+    NoSecretLeak,
+    NoSideEffect,
+    Prompt,
+    ReplyAssertion,
+    Step,
+)
 from flowproof_runner.expectations.matchers import (
     Absent,
     Compares,
@@ -80,15 +90,74 @@ def shown(value: JsonValue | Missing, limit: int = 120) -> str:
 _AND = re.compile(r"(^|\s)and(\s|$)")
 
 
+def step_words(step: Step) -> str:
+    """A step as one line, in the prose grammar where it has the words."""
+    match step:
+        case Prompt(text=text):
+            return f"prompt: {text}"
+        case CallAssertion():
+            return f"{KEYS[step.kind]}: {call_words(step)}"
+        case ReplyAssertion(matcher=matcher):
+            return f"assert: reply {reply_words(matcher)}"
+        case NoEgress():
+            return "assert_no_egress"
+        case NoSideEffect():
+            return "assert_no_side_effect"
+        case NoSecretLeak(variables=variables):
+            return f"assert_no_secret_leak: {', '.join(f'${{{name}}}' for name in variables)}"
+        case _:
+            assert_never(step)
+
+
+def call_words(assertion: CallAssertion) -> str:
+    """Which calls an assertion describes: `search_flights where destination contains NBO`."""
+    clauses = " and ".join(clause_words(clause) for clause in assertion.clauses)
+    where = f" where {clauses}" if clauses else ""
+    times = f", {assertion.times} times" if assertion.times else ""
+    at = f", at {assertion.at}" if assertion.at else ""
+    return f"{assertion.tool}{where}{times}{at}"
+
+
+def reply_words(matcher: Matcher) -> str:
+    """What is demanded of the reply; its text needs no quotes to stay text."""
+    match matcher:
+        case Contains(operand=wanted):
+            return f"contains {_to_the_end(wanted.text)}"
+        case Equals(operand=wanted):
+            return f"equals {_to_the_end(wanted.text)}"
+        case Matches(pattern=pattern):
+            return f"matches {_to_the_end(pattern.pattern)}"
+        case Not(matcher=inner):
+            return f"not {reply_words(inner)}"
+        case _:
+            return words(matcher)
+
+
+def _to_the_end(text: str) -> str:
+    return text if text and text == text.strip() and not text.startswith('"') else quote(text)
+
+
+KEYS: dict[Kind, str] = {
+    "call": "assert_tool_call",
+    "no_call": "assert_no_tool_call",
+    "request": "assert_tool_request",
+    "no_request": "assert_no_tool_request",
+}
+"""The step's key in a spec."""
+
+
 def clause_words(clause: Clause) -> str:
     """A clause in the prose grammar."""
+    return f"{subject_words(clause)} {words(clause.matcher)}".lstrip()
+
+
+def subject_words(clause: Clause) -> str:
+    """What a clause looks at; empty for the arguments as a whole."""
     path = str(clause.path)
     match clause.subject:
         case "arguments":
-            if clause.path.segments[:1] == ("result",):
-                path = '"result"' + path.removeprefix("result")
+            return '"result"' + path.removeprefix("result") if clause.path.segments[:1] == ("result",) else path
         case "result":
-            path = f"result.{path}" if path else "result"
+            return f"result.{path}" if path else "result"
         case "is_error":
-            path = "result.is_error"
-    return f"{path} {words(clause.matcher)}".lstrip()
+            return "result.is_error"
