@@ -39,10 +39,13 @@ class FindingResult(Part):
 class StepResult(Part):
     """One step of the spec and whether it held."""
 
+    number: int
+    """Position among all steps, from 1."""
     text: str
-    ok: bool | None = None
-    """None: it was not judged."""
+    ok: bool
     where: str = ""
+    note: str = ""
+    """What happened, where that helps."""
 
 
 class PinUse(Part):

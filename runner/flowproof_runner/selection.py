@@ -18,7 +18,26 @@ class SelectionError(FlowproofError):
     """The `-k` expression cannot be read."""
 
 
-def parse(expression: str) -> Predicate:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """An expression that was read."""
+
+    expression: str | None
+    test: Predicate
+
+    def __call__(self, name: str) -> bool:
+        """Whether a flow of this name is meant."""
+        return self.test(name)
+
+    def __str__(self) -> str:
+        """As the user gave it."""
+        return f"-k {self.expression!r}"
+
+
+EVERYTHING = Selection(None, lambda name: True)
+
+
+def parse(expression: str) -> Selection:
     """A test for names: words found in them (case does not count), joined by `and`, `or`, `not` and brackets.
 
     Raises SelectionError if the expression cannot be read.
@@ -27,7 +46,7 @@ def parse(expression: str) -> Predicate:
     found = reader.either()
     if reader.tokens:
         raise reader.wrong(f"{reader.tokens[0]!r} was not expected")
-    return found
+    return Selection(expression, found)
 
 
 def _tokens(expression: str) -> list[str]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
 
-from flowproof_addons.trace.model import Exchange, JsonValue
+from flowproof_addons.trace.model import Exchange, JsonValue, Phase
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.findings import Finding, Severity
 
 DIVERGENCE = "model.divergence"
+NO_REQUEST = "model.no-request"
+TIMEOUT = "agent.timeout"
+SIGNAL = "agent.signal"
+EXHAUSTED = "tool.results.exhausted"
+
+CUT_SHORT = (DIVERGENCE, "mcp.divergence", NO_REQUEST, TIMEOUT, SIGNAL, "boundary.problem", EXHAUSTED)
+"""Findings after which a run is not whole: nothing may be concluded from what is missing in it."""
 
 _HANDLES = (
     "point the agent's client at the boundary: OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the like are set for it;"
@@ -20,27 +26,24 @@ _SHOWN = 5
 
 
 def of_agent(
-    result: DriverResult, expected: frozenset[int] | None, timeout_s: float, where: str, *, diverged: bool
+    result: DriverResult, expected: frozenset[int] | None, timeout_s: float, where: str, cause: str | None
 ) -> Iterator[Finding]:
     """How the agent ended, where that is not as the spec expects. `expected` None: any exit code will do."""
-    cause = DIVERGENCE if diverged else None
     if result.ending == "timed out":
         yield Finding(
-            id="agent.timeout",
+            id=TIMEOUT,
             message=f"the agent was still running after {timeout_s:g} s and was ended",
             detail="raise agent.timeout if it needs longer",
             where=where,
             caused_by=cause,
         )
     elif result.signal is not None:
-        yield Finding(
-            id="agent.signal", message=f"the agent was ended by signal {result.signal}", where=where, caused_by=cause
-        )
+        yield Finding(id=SIGNAL, message=f"the agent was ended by signal {result.signal}", where=where, caused_by=cause)
     elif result.exit_code is not None and expected is not None and result.exit_code not in expected:
         yield Finding(
             id="agent.exit",
             message=f"the agent exited with code {result.exit_code}; expected {_codes(expected)}",
-            detail="" if diverged else "if that is right, say so in agent.expect_exit",
+            detail="" if cause else "if that is right, say so in agent.expect_exit",
             where=where,
             expected=sorted(expected)[0] if len(expected) == 1 else list[JsonValue](sorted(expected)),
             actual=result.exit_code,
@@ -54,6 +57,20 @@ def of_problems(problems: Iterable[str], where: str) -> Iterator[Finding]:
     """Failures of the machine or of flowproof itself: nothing may be concluded from such a run."""
     for problem in problems:
         yield Finding(id="boundary.problem", kind="problem", message=problem, where=where)
+
+
+def of_divergences(reports: Iterable[Mapping[str, JsonValue]], where: str) -> Iterator[Finding]:
+    """Requests that no recording answers."""
+    for report in reports:
+        yield Finding(
+            id=DIVERGENCE,
+            message=str(report["message"]),
+            detail=str(report.get("detail") or ""),
+            path=str(report.get("path") or ""),
+            expected=report.get("recorded"),
+            actual=report.get("received"),
+            where=where,
+        )
 
 
 def of_entries(entries: Iterable[Mapping[str, JsonValue]], where: str) -> Iterator[Finding]:
@@ -71,12 +88,25 @@ def of_entries(entries: Iterable[Mapping[str, JsonValue]], where: str) -> Iterat
         )
 
 
-def no_request(phase: Literal["record", "replay"], result: DriverResult, where: str) -> Finding:
-    """Not one model request arrived: nothing was tested, whatever the agent printed."""
-    crashed = result.ending == "exited" and (result.signal is not None or result.exit_code not in (0, None))
-    message = "no model request arrived at the boundary" + (", nothing is recorded" if phase == "record" else "")
-    detail = "the agent ended before its first request: its output tells why" if crashed else _HANDLES
-    return Finding(id="model.no-request", kind="problem", message=message, detail=detail, where=where)
+def no_request(phase: Phase, recorded: int, where: str, cause: str | None) -> Finding:
+    """Not one model request arrived: nothing was tested, whatever the agent printed.
+
+    At record the machine is not set up; at replay the agent no longer does what it did.
+    """
+    if phase == "record":
+        message = "no model request arrived at the boundary: nothing is recorded"
+    else:
+        message = f"no model request arrived at the boundary; {recorded} were recorded"
+    return Finding(
+        id=NO_REQUEST,
+        kind="problem" if phase == "record" else "check",
+        message=message,
+        detail="the agent ended before its first request: its output tells why" if cause else _HANDLES,
+        where=where,
+        expected=recorded or None,
+        actual=0,
+        caused_by=cause,
+    )
 
 
 def unserved(indexes: Sequence[int], recorded: Sequence[Exchange], where: str, cause: str | None) -> Iterator[Finding]:

@@ -12,10 +12,10 @@ HERE = "a.flow.yaml:3"
 
 
 def ended(
-    ending: Ending = "exited", code: int | None = None, signal: int | None = None, *, diverged: bool = False
+    ending: Ending = "exited", code: int | None = None, signal: int | None = None, cause: str | None = None
 ) -> list[tuple[str, str, str | None]]:
     result = DriverResult(ending, 1.0, code, signal)
-    found = verdicts.of_agent(result, frozenset({0, 4}), 300.0, HERE, diverged=diverged)
+    found = verdicts.of_agent(result, frozenset({0, 4}), 300.0, HERE, cause)
     return [(f.id, f.message, f.caused_by) for f in found]
 
 
@@ -25,7 +25,7 @@ def test_an_expected_end_is_no_finding(code: int | None) -> None:
 
 
 def test_any_exit_code_will_do_where_the_spec_says_so() -> None:
-    assert not list(verdicts.of_agent(DriverResult("exited", 1.0, 9), None, 300.0, HERE, diverged=False))
+    assert not list(verdicts.of_agent(DriverResult("exited", 1.0, 9), None, 300.0, HERE, None))
 
 
 def test_another_exit_code_fails() -> None:
@@ -41,26 +41,29 @@ def test_a_timeout_fails() -> None:
 
 
 def test_being_stopped_after_a_divergence_is_no_finding_of_its_own() -> None:
-    assert ended("stopped after divergence", diverged=True) == []
+    assert ended("stopped after divergence", cause="model.divergence") == []
 
 
 def test_an_exit_code_after_a_divergence_follows_from_it() -> None:
-    assert [cause for _, _, cause in ended(code=1, diverged=True)] == ["model.divergence"]
+    assert [cause for _, _, cause in ended(code=1, cause="model.divergence")] == ["model.divergence"]
 
 
 def test_an_interrupted_run_is_no_pass() -> None:
     assert [id for id, _, _ in ended("interrupted")] == ["agent.interrupted"]
 
 
-@pytest.mark.parametrize(
-    "code, detail",
-    [(0, "point the agent's client at the boundary"), (1, "the agent ended before its first request")],
-)
-def test_no_request_at_all_is_an_error_that_says_what_to_do(code: int, detail: str) -> None:
-    found = verdicts.no_request("record", DriverResult("exited", 1.0, code), HERE)
+def test_no_request_at_record_is_a_problem_that_says_what_to_do() -> None:
+    found = verdicts.no_request("record", 0, HERE, None)
     assert found.kind == "problem"
-    assert found.message == "no model request arrived at the boundary, nothing is recorded"
-    assert found.detail.startswith(detail)
+    assert found.message == "no model request arrived at the boundary: nothing is recorded"
+    assert "${flowproof.proxy_url}" in found.detail
+
+
+def test_no_request_at_replay_is_a_failure_of_the_agent() -> None:
+    found = verdicts.no_request("replay", 3, HERE, "agent.exit")
+    assert (found.kind, found.caused_by) == ("check", "agent.exit")
+    assert found.message == "no model request arrived at the boundary; 3 were recorded"
+    assert found.detail == "the agent ended before its first request: its output tells why"
 
 
 def exchange(dialect: str | None, path: str = "/v1/models") -> Exchange:

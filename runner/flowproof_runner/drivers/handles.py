@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flowproof_runner.drivers.base import Addresses
 
-_HANDLE = re.compile(r"\$\{(flowproof\.[^}]*)\}")
+_HANDLE = re.compile(r"(\$?)\$\{(flowproof\.[^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +19,19 @@ class Handles:
     values: Mapping[str, str]
 
     def fill(self, text: str) -> str:
-        """`text` with every known handle replaced once; an unknown one stays as it is.
+        """`text` with every known handle replaced once; an unknown one stays as it is, `$${` becomes `${`.
 
         A value is never looked at again, so a prompt that holds `${flowproof.…}` is delivered as written.
         """
-        return _HANDLE.sub(lambda match: self.values.get(match[1], match[0]), text)
+        return _HANDLE.sub(self._value, text)
 
     def unknown(self, texts: Iterable[str]) -> tuple[str, ...]:
         """The handles in `texts` that nothing stands for, in order, each once."""
-        found = (match[1] for text in texts for match in _HANDLE.finditer(text))
+        found = (match[2] for text in texts for match in _HANDLE.finditer(text) if not match[1])
         return tuple(dict.fromkeys(name for name in found if name not in self.values))
+
+    def _value(self, match: re.Match[str]) -> str:
+        return match[0][1:] if match[1] else self.values.get(match[2], match[0])
 
 
 def handles(prompt: str, addresses: Addresses, run_dir: Path) -> Handles:

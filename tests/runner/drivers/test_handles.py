@@ -26,6 +26,8 @@ def known() -> Handles:
         ("${flowproof.mcp_server.files}", "stand-in"),
         ("${flowproof.run_dir}/out ${flowproof.run_dir}", "/runs/1/out /runs/1"),
         ("${flowproof.nothing}", "${flowproof.nothing}"),
+        ("$${flowproof.prompt}", "${flowproof.prompt}"),
+        ("$${flowproof.nothing}", "${flowproof.nothing}"),
         ("${OTHER} $flowproof.prompt", "${OTHER} $flowproof.prompt"),
     ],
 )
@@ -34,7 +36,9 @@ def test_a_handle_is_replaced_by_its_value_and_never_twice(known: Handles, text:
 
 
 def test_unknown_handles_are_named_once(known: Handles) -> None:
-    assert known.unknown(["${flowproof.a} ${flowproof.prompt}", "${flowproof.a}${flowproof.mcp_url.b}"]) == (
+    assert known.unknown(
+        ["${flowproof.a} ${flowproof.prompt} $${flowproof.c}", "${flowproof.a}${flowproof.mcp_url.b}"]
+    ) == (
         "flowproof.a",
         "flowproof.mcp_url.b",
     )

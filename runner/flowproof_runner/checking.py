@@ -1,0 +1,49 @@
+"""What can be known about specs and their cassettes without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowproof_addons import FlowproofError
+from flowproof_runner import cassette, explanation
+from flowproof_runner.collect import collect
+from flowproof_runner.report import words
+from flowproof_runner.spec.file import LoadedSpec, load
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found."""
+
+    lines: tuple[str, ...]
+    """What is right, and what is worth knowing."""
+    problems: tuple[str, ...]
+    """What is wrong, each with its place."""
+
+
+def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
+    """Read every spec and cassette. Raises NothingToRun if there is no spec."""
+    lines, problems = list[str](), list[str]()
+    for path in collect(paths):
+        try:
+            spec = load(path)
+        except FlowproofError as error:
+            problems.append(str(error))
+            continue
+        told, wrong = _cassette(spec)
+        problems += wrong
+        lines.append(f"{'ok   ' if not wrong else 'wrong'}  {path} · {spec.spec.name} · {told}")
+        lines += explanation.explain(spec) if explain else ()
+    return Checked(tuple(lines), tuple(problems))
+
+
+def _cassette(spec: LoadedSpec) -> tuple[str, Iterable[str]]:
+    if not cassette.path_of(spec.path).exists():
+        return "no cassette yet", ()
+    try:
+        trace = cassette.load(spec)
+    except FlowproofError as error:
+        return "cassette unusable", (str(error),)
+    return f"{words.number(len(trace.turns), 'turn')} recorded", ()

@@ -1,0 +1,70 @@
+"""Where reports go: the terminal, the run folder, the files asked for, GitHub."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from flowproof_addons import FlowproofError
+from flowproof_runner.report import console, github, json, junit, style
+from flowproof_runner.report.style import Style
+from flowproof_runner.result import RunResult
+
+
+class ReportError(FlowproofError):
+    """A report cannot be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """What the user asked to see, and where."""
+
+    shell: Mapping[str, str] = field(repr=False)
+    as_json: bool = False
+    """JSON on stdout; what people read goes to stderr."""
+    junit: Path | None = None
+
+    @property
+    def stream(self) -> TextIO:
+        """Where people read."""
+        return sys.stderr if self.as_json else sys.stdout
+
+    @property
+    def style(self) -> Style:
+        """How it is dressed there."""
+        return Style(style.wanted(self.shell, self.stream.isatty()))
+
+    def publish(self, run: RunResult, folder: Path) -> None:
+        """Write every report. Raises ReportError if a file cannot be written, after the terminal was served."""
+        print(console.summary(run, self.style), end="", file=self.stream, flush=True)
+        if self.as_json:
+            print(json.render(run), end="", flush=True)
+        if self.shell.get("GITHUB_ACTIONS") == "true":
+            print(github.commands(run, self._prefix()), end="", file=self.stream, flush=True)
+        for path, text in self._files(run, folder):
+            _write(path, text)
+        if self.shell.get("GITHUB_STEP_SUMMARY"):
+            _write(Path(self.shell["GITHUB_STEP_SUMMARY"]), github.step_summary(run), append=True)
+
+    def _files(self, run: RunResult, folder: Path) -> list[tuple[Path, str]]:
+        xml = junit.render(run)
+        files = [(folder / "report.json", json.render(run)), (folder / "junit.xml", xml)]
+        return [*files, (self.junit, xml)] if self.junit else files
+
+    def _prefix(self) -> str:
+        """The working directory as seen from the checkout."""
+        root = self.shell.get("GITHUB_WORKSPACE", "")
+        return os.path.relpath(Path.cwd(), root) if root else ""
+
+
+def _write(path: Path, text: str, *, append: bool = False) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if append else "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ReportError(f"report {str(path)!r} cannot be written: {error.strerror or error}") from error

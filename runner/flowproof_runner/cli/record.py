@@ -1,0 +1,33 @@
+"""`flowproof record`: run the real agent against the real model and keep what crossed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command()
+def record(
+    paths: Annotated[list[Path], typer.Argument(help="Specs, and folders of specs (*.flow.yaml).")],
+    jobs: Annotated[str, typer.Option("--jobs", "-j", help="Flows at a time: a number, or auto.")] = "1",
+    keyword: Annotated[
+        str | None, typer.Option("-k", help="Only flows whose path or name fits: 'booking and not slow'.")
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no flow after one has failed.")] = False,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on stdout.")] = False,
+) -> None:
+    """Record agents against the real model.
+
+    A cassette is written beside each spec whose assertions all hold.
+
+    Where the model is: FLOWPROOF_AGENT_UPSTREAM and FLOWPROOF_AGENT_KEY, else the provider's own variables
+    (OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY, ...).
+    """
+    from flowproof_runner.cli.execute import Options, execute
+
+    raise typer.Exit(execute(Options("record", tuple(paths), jobs, keyword, fail_fast, junit, json)))

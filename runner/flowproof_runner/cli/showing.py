@@ -1,0 +1,75 @@
+"""From what the user named to the timelines that are meant."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pydantic
+
+from flowproof_addons import FlowproofError
+from flowproof_addons.dialects.registry import default
+from flowproof_addons.trace import file
+from flowproof_runner import cassette, runs
+from flowproof_runner.evidence.build import build
+from flowproof_runner.report import console, style, timeline
+from flowproof_runner.report.style import Style
+from flowproof_runner.result import RunResult
+from flowproof_runner.tally import tally
+
+
+class NothingToShow(FlowproofError):
+    """The target is no trace, spec or run."""
+
+
+def show(target: Path | None, *, full: bool) -> str:
+    """What there is to see. Raises NothingToShow if there is nothing."""
+    dress = Style(style.wanted(os.environ, sys.stdout.isatty()))
+    found = _find(target)
+    if found.is_dir():
+        return _run(found, dress, full=full)
+    if found.suffix in (".yaml", ".yml"):
+        found = cassette.path_of(found)
+    return _trace(found, dress, full=full)
+
+
+def _find(target: Path | None) -> Path:
+    root = runs.root_of(Path.cwd(), os.environ)
+    for candidate in [target, root / target] if target else [root / runs.LATEST]:
+        if candidate.exists():
+            return candidate
+    if target is None:
+        raise NothingToShow(f"no run yet in {str(root)!r}: flowproof run SPEC, or name a trace, spec or run")
+    raise NothingToShow(f"{str(target)!r} is no trace, spec, run folder or run id")
+
+
+def _trace(path: Path, dress: Style, *, full: bool) -> str:
+    trace, registry = file.load(path), default()
+    return timeline.render(
+        str(path), trace, build(trace, registry), tally(trace.exchanges, registry, None), dress, full=full
+    )
+
+
+def _run(folder: Path, dress: Style, *, full: bool) -> str:
+    """Every trace of a run, then how the run ended."""
+    parts = [_trace(path, dress, full=full) for path in _traces(folder)]
+    report = folder / "report.json"
+    if report.exists():
+        run = _report(report)
+        parts += ["\n".join(console.line(flow, dress) for flow in run.flows) + "\n" + console.summary(run, dress)]
+    if not parts:
+        raise NothingToShow(f"{str(folder)!r} holds no trace and no report")
+    return "\n".join(parts)
+
+
+def _traces(folder: Path) -> Sequence[Path]:
+    return sorted([*folder.glob("trace.json"), *folder.glob("*/trace.json")])
+
+
+def _report(path: Path) -> RunResult:
+    try:
+        return RunResult.model_validate_json(path.read_bytes())
+    except (OSError, pydantic.ValidationError) as error:
+        raise NothingToShow(f"{str(path)!r} is no report this flowproof can read: {error}") from error

@@ -1,0 +1,61 @@
+"""The specs of an invocation, read before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from flowproof_addons.trace.model import Phase
+from flowproof_runner import cassette, plan
+from flowproof_runner.collect import NothingToRun
+from flowproof_runner.selection import Selection
+from flowproof_runner.spec.file import LoadedSpec, load
+from flowproof_runner.spec.problems import SpecError
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A spec, or why it cannot be used, and what is to be done with it."""
+
+    path: Path
+    loaded: LoadedSpec | SpecError
+    phase: Phase
+
+    @property
+    def name(self) -> str:
+        """What the flow is called; empty where the spec is broken."""
+        return "" if isinstance(self.loaded, SpecError) else self.loaded.spec.name
+
+    @property
+    def ports(self) -> frozenset[int]:
+        """The fixed ports it needs."""
+        return frozenset() if isinstance(self.loaded, SpecError) else plan.ports(self.loaded)
+
+
+def given(
+    paths: Sequence[Path], command: Literal["run", "record"], *, record_missing: bool, wanted: Selection
+) -> tuple[Given, ...]:
+    """Read the specs, broken ones too, and leave out what the expression does not select.
+
+    Raises NothingToRun if none is left.
+    """
+    specs = [Given(path, _read(path), _phase(path, command, record_missing)) for path in paths]
+    selected = tuple(spec for spec in specs if wanted(f"{spec.path} {spec.name}"))
+    if not selected:
+        raise NothingToRun(f"{wanted} selects none of {len(specs)} flows")
+    return selected
+
+
+def _read(path: Path) -> LoadedSpec | SpecError:
+    try:
+        return load(path)
+    except SpecError as error:
+        return error
+
+
+def _phase(path: Path, command: Literal["run", "record"], record_missing: bool) -> Phase:
+    if command == "record" or (record_missing and not cassette.path_of(path).exists()):
+        return "record"
+    return "replay"

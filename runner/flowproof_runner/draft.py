@@ -1,0 +1,130 @@
+"""A flow's result while the flow is still running."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from flowproof_addons import FlowproofError
+from flowproof_addons.trace.model import Phase
+from flowproof_runner import verdicts
+from flowproof_runner.drivers.base import DriverResult
+from flowproof_runner.drivers.tail import tail
+from flowproof_runner.findings import Finding
+from flowproof_runner.result import AgentEnd, Counts, FlowResult, PinUse, StepResult, finding, verdict
+from flowproof_runner.scrub import Scrubber
+from flowproof_runner.spec.file import LoadedSpec
+
+
+@dataclass(slots=True)
+class Draft:
+    """What is known so far."""
+
+    spec: LoadedSpec
+    phase: Phase
+    folder: Path
+    start: Path
+    """Paths below it are shown relative to it."""
+    scrubber: Scrubber
+    resolved: LoadedSpec = field(init=False)
+    """The spec with its variables' values; as written until they are known."""
+    began: float = field(default_factory=time.monotonic)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    steps: Sequence[StepResult] = ()
+    counts: Counts = field(default_factory=Counts)
+    pins: Sequence[PinUse] = ()
+    agent: DriverResult | None = None
+    containment: str = "not contained"
+    cassette: Path | None = None
+    trace: Path | None = None
+
+    def __post_init__(self) -> None:
+        self.resolved = self.spec
+
+    @property
+    def failed(self) -> bool:
+        """True once anything is wrong."""
+        return bool(self.findings)
+
+    @property
+    def cause(self) -> str | None:
+        """Id of the finding after which the run was no longer whole, so that what is missing follows from it."""
+        return next((found.id for found in self.findings if found.id in verdicts.CUT_SHORT), None)
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Note what is wrong."""
+        self.findings.extend(findings)
+
+    def problem(self, error: FlowproofError, where: str) -> None:
+        """Note that the flow could not be tried, and why."""
+        self.add([Finding(id="flow.error", kind="problem", message=str(error), where=where)])
+
+    def result(self) -> FlowResult:
+        """The result, without any secret."""
+        name, code = verdict(self.findings)
+        control = self.spec.spec.control
+        return FlowResult(
+            name=self.spec.spec.name,
+            spec=str(self.spec.path),
+            phase=self.phase,
+            verdict=name,
+            exit_code=code,
+            findings=tuple(finding(self._clean(found)) for found in self.findings),
+            notes=tuple(self.scrubber.text(note) for note in dict.fromkeys(self.notes)),
+            steps=tuple(self.steps),
+            counts=self.counts,
+            pins=tuple(self.pins),
+            agent=self._end(),
+            containment=self.containment,
+            control={"id": control.id, "title": control.title} if control else None,
+            cassette=self._shown(self.cassette),
+            folder=self._shown(self.folder),
+            trace=self._shown(self.trace),
+            duration_s=round(time.monotonic() - self.began, 3),
+        )
+
+    def _clean(self, found: Finding) -> Finding:
+        return replace(found, message=self.scrubber.text(found.message), detail=self.scrubber.text(found.detail))
+
+    def _end(self) -> AgentEnd | None:
+        if self.agent is None:
+            return None
+        lines = {name: tail(path) for name, path in self._outputs() if self.failed}
+        of = next((name for name in ("stderr", "stdout") if lines.get(name)), None)
+        return AgentEnd(
+            ending=self.agent.ending,
+            duration_s=round(self.agent.duration_s, 3),
+            exit_code=self.agent.exit_code,
+            signal=self.agent.signal,
+            stdout=self._shown(self.agent.stdout),
+            stderr=self._shown(self.agent.stderr),
+            tail=lines[of] if of else (),
+            tail_of="stderr" if of == "stderr" else "stdout" if of else None,
+        )
+
+    def _outputs(self) -> Iterable[tuple[str, Path]]:
+        assert self.agent is not None
+        return ((n, p) for n, p in (("stdout", self.agent.stdout), ("stderr", self.agent.stderr)) if p is not None)
+
+    def _shown(self, path: Path | None) -> str | None:
+        return None if path is None else relative(path, self.start)
+
+
+def relative(path: Path, start: Path) -> str:
+    """A path as it is shown: relative to where flowproof was started, if it lies below."""
+    return str(path.relative_to(start) if path.is_relative_to(start) else path)
+
+
+def skipped(path: Path, name: str, phase: Phase, reason: str) -> FlowResult:
+    """The result of a flow that was not run."""
+    return FlowResult(name=name, spec=str(path), phase=phase, verdict="skip", exit_code=0, reason=reason)
+
+
+def unreadable(path: Path, phase: Phase, error: FlowproofError) -> FlowResult:
+    """The result of a flow whose spec is wrong: nothing was started."""
+    found = Finding(id="spec.invalid", kind="problem", message=str(error))
+    name, code = verdict([found])
+    return FlowResult(name="", spec=str(path), phase=phase, verdict=name, exit_code=code, findings=(finding(found),))

@@ -1,0 +1,42 @@
+"""What is compared at replay and what is not, for one spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flowproof_runner import plan
+from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.spec.pins import PinEntry
+
+_COMPARED = (
+    "the API, method, path and query of every request",
+    "the whole JSON body as values: key order and whitespace do not count; number literals, list order, absent or null,"
+    " and the text of tool-call arguments do",
+    "other bodies byte for byte; of multipart bodies the parts, without the boundary string",
+)
+_NOT_COMPARED = (
+    "headers (stored for diagnosis)",
+    "stream and stream_options: how a reply is carried, not what is asked",
+    "the order in which results of parallel tool calls are told",
+)
+
+
+def explain(spec: LoadedSpec) -> Iterator[str]:
+    """The matching policy as it stands for this spec, in lines."""
+    yield "  compared:"
+    yield from (f"    {line}" for line in _COMPARED)
+    yield "  not compared:"
+    yield from (f"    {line}" for line in _NOT_COMPARED)
+    yield from (f"    pin: {_pin(pin)}" for pin in spec.spec.pins)
+    mocked = [tool.name for tool in spec.spec.tools if tool.mocked]
+    if mocked:
+        yield f"  told by the spec instead of the agent's own tools: {', '.join(mocked)}"
+    codes = spec.spec.agent.expect_exit
+    accepted = "any" if codes.accepted is None else " or ".join(map(str, sorted(codes.accepted)))
+    yield f"  exit code of the agent: {accepted}" + (f" ({codes.reason})" if codes.reason else "")
+    if ports := plan.ports(spec):
+        yield f"  fixed ports: {', '.join(map(str, sorted(ports)))}"
+
+
+def _pin(pin: PinEntry) -> str:
+    return f"{pin.label}, {pin.why}" if pin.why else f"{pin.label} (no reason given)"

@@ -1,0 +1,150 @@
+"""One flow from end to end: open a session, run the agent, judge what crossed, keep the recording if all holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from typing import Protocol
+
+from flowproof_addons import FlowproofError
+from flowproof_addons.session import Session, Upstream
+from flowproof_addons.trace import file
+from flowproof_addons.trace.model import JsonValue, Phase, Trace
+from flowproof_runner import cassette, judging, plan, upstream
+from flowproof_runner.boundary import Outcome
+from flowproof_runner.draft import Draft, skipped
+from flowproof_runner.drivers.base import Addresses, Task
+from flowproof_runner.drivers.spawn import Plain, Spawner
+from flowproof_runner.plan import Surroundings
+from flowproof_runner.result import FlowResult
+from flowproof_runner.scrub import Scrubber
+from flowproof_runner.spec import resolve
+from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.tally import tally
+from flowproof_runner.version import version
+
+
+class OpenSession(Protocol):
+    """One flow's side of the boundary."""
+
+    diverged: Event
+    """Set when the run can only fail."""
+
+    @property
+    def url(self) -> str:
+        """Of the model API, without `/v1`."""
+        ...
+
+    @property
+    def mcp_urls(self) -> Mapping[str, str]:
+        """Per MCP server."""
+        ...
+
+    @property
+    def mcp_servers(self) -> Mapping[str, str]:
+        """Per MCP server, its stand-in's command."""
+        ...
+
+    def close(self) -> Outcome:
+        """End it: what crossed and what was found."""
+        ...
+
+
+class Boundary(Protocol):
+    """Opens sessions."""
+
+    def open(self, session: Session) -> OpenSession:
+        """Begin one. Raises FlowproofError if it cannot be served."""
+        ...
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """Runs flows over one boundary; safe to use from several threads."""
+
+    boundary: Boundary
+    around: Surroundings
+    cancelled: Event = field(default_factory=Event)
+    spawner: Spawner = field(default_factory=Plain)
+    now: Callable[[], datetime] = _now
+
+    def run(self, spec: LoadedSpec, phase: Phase, folder: Path) -> FlowResult:
+        """Record or replay one flow. What the user can mend becomes a finding of kind `problem`, never an exception."""
+        unset = [name for name in spec.spec.skip_unless_env if not self.around.shell.get(name)]
+        if unset:
+            reason = f"{', '.join(unset)} {'is' if len(unset) == 1 else 'are'} not set"
+            return skipped(spec.path, spec.spec.name, phase, reason)
+        scrubber = Scrubber(plan.secrets(spec, self.around))
+        draft = Draft(spec, phase, folder, self.around.start, scrubber)
+        try:
+            draft.resolved = resolve.resolved(spec, self.around.shell, phase)
+            self._record(draft) if phase == "record" else self._replay(draft)
+        except FlowproofError as error:
+            draft.problem(error, str(spec.path))
+        return draft.result()
+
+    def _record(self, draft: Draft) -> None:
+        upstreams = upstream.upstreams(self.around.shell, self.around.registry)
+        outcome = self._agent(draft, upstreams)
+        trace = self._trace(draft.spec, outcome)
+        draft.counts = tally(trace.exchanges, self.around.registry, None)
+        self._keep(draft, trace)
+        judging.judge(draft, outcome, trace, self.around.registry)
+        if not draft.failed:
+            draft.cassette = cassette.path_of(draft.spec.path)
+            file.save(draft.cassette, trace)
+
+    def _replay(self, draft: Draft) -> None:
+        recorded = cassette.load(draft.spec)
+        draft.cassette = cassette.path_of(draft.spec.path)
+        draft.notes += cassette.notes(draft.spec, recorded)
+        outcome = self._agent(draft, {})
+        trace = self._trace(draft.spec, outcome)
+        draft.counts = tally(trace.exchanges, self.around.registry, recorded.exchanges)
+        self._keep(draft, trace)
+        judging.judge(draft, outcome, trace, self.around.registry, recorded)
+
+    def _agent(self, draft: Draft, upstreams: Mapping[str, Upstream]) -> Outcome:
+        """Run the agent behind an open session; how it ended goes into the draft."""
+        spec = draft.resolved
+        session = plan.opening(spec, draft.phase, draft.folder, cassette.path_of(spec.path), self.around, upstreams)
+        driver = plan.driver(spec, self.around, self.spawner)
+        opened = self.boundary.open(session)
+        try:
+            addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
+            timeout_s = spec.spec.agent.timeout
+            task = Task(spec.task, draft.folder, addresses, timeout_s, opened.diverged, self.cancelled)
+            draft.agent = driver.run(task)
+        finally:
+            outcome = opened.close()
+        draft.notes += draft.agent.notes
+        for path in (draft.agent.stdout, draft.agent.stderr):
+            if path is not None:
+                draft.scrubber.file(path)
+        return outcome
+
+    def _keep(self, draft: Draft, trace: Trace) -> None:
+        """The run's own trace: what `flowproof show` reads."""
+        draft.trace = draft.folder / "trace.json"
+        file.save(draft.trace, trace)
+
+    def _trace(self, spec: LoadedSpec, outcome: Outcome) -> Trace:
+        return Trace(
+            recorded_by=f"flowproof {version()}",
+            recorded_at=self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            spec=spec.digest,
+            exchanges=outcome.exchanges,
+            mcp={name: _lane(value) for name, value in outcome.lanes.items()},
+            mocks=plan.mocks(spec),
+        )
+
+
+def _lane(value: JsonValue) -> JsonValue:
+    return value.get("lane") if isinstance(value, dict) else None

@@ -1,0 +1,91 @@
+"""A checked and resolved spec as the values the other parts take: the agent's driver and the boundary's session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flowproof_addons.dialects.base import Registry
+from flowproof_addons.session import Session, Upstream
+from flowproof_addons.trace.model import JsonValue, Phase
+from flowproof_runner import upstream
+from flowproof_runner.drivers.base import Driver
+from flowproof_runner.drivers.spawn import Spawner
+from flowproof_runner.spec import resolve, session
+from flowproof_runner.spec.file import LoadedSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a flow takes from the invocation it is part of."""
+
+    shell: Mapping[str, str] = field(repr=False)
+    """The environment flowproof was started in."""
+    start: Path
+    """Where flowproof was started."""
+    registry: Registry
+    suite_env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables of the suite file, below those of the spec."""
+
+
+def directory(spec: LoadedSpec, around: Surroundings) -> Path:
+    """The agent's working directory."""
+    cwd = spec.spec.agent.cwd
+    return ((spec.path.parent / cwd) if cwd is not None else around.start).absolute()
+
+
+def driver(spec: LoadedSpec, around: Surroundings, spawner: Spawner) -> Driver:
+    """What runs the agent; imported only when used."""
+    agent = spec.spec.agent
+    if agent.url is not None:
+        from flowproof_runner.drivers.url import Url
+
+        return Url(agent.url, agent.headers)
+    from flowproof_runner.drivers.command import Command
+
+    return Command(
+        words=agent.command or (),
+        cwd=directory(spec, around),
+        shell=around.shell,
+        env={**around.suite_env, **agent.env},
+        key_variables=upstream.key_variables(around.registry),
+        spawner=spawner,
+    )
+
+
+def secrets(spec: LoadedSpec, around: Surroundings) -> dict[str, str]:
+    """Name to value of all that may not reach the disk: the upstream's keys and what the spec names."""
+    return upstream.secrets(around.shell, around.registry) | resolve.secrets(spec, around.shell)
+
+
+def opening(
+    spec: LoadedSpec, phase: Phase, folder: Path, cassette: Path, around: Surroundings, reached: Mapping[str, Upstream]
+) -> Session:
+    """The boundary's session for one run of the (resolved) spec. `reached`: the upstreams, at record."""
+    return Session(
+        id=folder.name,
+        phase=phase,
+        folder=folder,
+        cassette=cassette.absolute() if phase == "replay" else None,
+        port=spec.spec.agent.proxy_port or 0,
+        upstreams=dict(reached),
+        pins=session.pins(spec.spec),
+        mocks=session.tool_mocks(spec.spec),
+        secrets=secrets(spec, around),
+        redact_keys=spec.spec.redact.keys,
+        own_directory=str(directory(spec, around)),
+        agent_cwd=str(directory(spec, around)),
+        spec=spec.digest,
+    )
+
+
+def mocks(spec: LoadedSpec) -> JsonValue:
+    """The `tools:` results as a cassette keeps them, variables unresolved."""
+    return [mock.model_dump(mode="json", exclude_defaults=True) for mock in session.tool_mocks(spec.spec)] or None
+
+
+def ports(spec: LoadedSpec) -> frozenset[int]:
+    """The fixed ports the flow needs for itself."""
+    fixed = (spec.spec.agent.proxy_port, *(server.port for server in spec.spec.mcp))
+    return frozenset(port for port in fixed if port)
