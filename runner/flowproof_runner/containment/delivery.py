@@ -71,7 +71,7 @@ def deliver(
 
 
 def _send(fd: int, name: bytes, buffer: int, size: int, control: bytes, flags: int) -> int:
-    ours = (flags & ~abi.MSG_FASTOPEN) | socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL
+    ours = flags | socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL
     vector = kernel.Iovec(buffer, size)
     header = kernel.Msghdr(name or None, len(name), ctypes.pointer(vector), 1, control or None, len(control), 0)
     return kernel.sendmsg(fd, header, ours)

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 
-from flowproof_runner.containment import control, kernel, sockaddr, sockets, unix
+from flowproof_runner.containment import abi, control, kernel, sockaddr, sockets, unix
 from flowproof_runner.containment.connecting import asked_by, nameserver
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.delivery import VECTORS, Outgoing, deliver
@@ -81,6 +81,8 @@ class Sending:
             os.close(fd)
 
     def _send(self, call: Call, fd: int, message: Outgoing, flags: int) -> int:
+        if flags & abi.MSG_FASTOPEN:
+            return -errno.EOPNOTSUPP  # it connects; for sendto the filter says so already
         nature = sockets.Nature.of(fd)
         if nature.inet:
             return self._inet(call, fd, nature, message, flags)

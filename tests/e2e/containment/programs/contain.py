@@ -1,0 +1,60 @@
+"""Runs one program, contained or not, and prints what came of it as JSON. The order is JSON on stdin.
+
+It stands between a test and containment so that a test can have it run as another user or in another network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flowproof_runner.containment.contained import BOOT, Contained
+from flowproof_runner.containment.policy import Policy, parse, pin
+from flowproof_runner.containment.process import NotContained
+
+
+def main() -> None:
+    order = json.load(sys.stdin)
+    folder = Path(order["cwd"])
+    argv = [sys.executable if word == "python" else word for word in order["argv"]]
+    env = {**os.environ, **order["env"]}
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
+        given.write(order["stdin"].encode())
+        given.seek(0)
+        began = time.monotonic()
+        result: dict[str, Any] = {}
+        if order["contained"]:
+            contained = Contained(policy(order["policy"]), folder / "run", boot=order["boot"] or BOOT)
+            try:
+                process = contained.spawn(argv, env, folder, given, out, err)
+            except NotContained as reason:
+                print(json.dumps({"not_contained": str(reason)}))
+                return
+            result["launch_s"] = time.monotonic() - began
+            result["code"] = process.wait(order["timeout_s"])
+            result["survivors"] = process.stop(order["grace_s"])
+            result["report"] = asdict(process.report())
+        else:
+            plain = subprocess.run(argv, env=env, cwd=folder, stdin=given, stdout=out, stderr=err, timeout=60)
+            result["code"] = plain.returncode
+        for name, file in (("out", out), ("err", err)):
+            file.seek(0)
+            result[name] = file.read().decode(errors="replace")
+    print(json.dumps(result))
+
+
+def policy(given: dict[str, Any]) -> Policy:
+    pins = given.pop("pins", {})
+    entries = tuple(pin(parse(text), lambda name: pins.get(name, ())) for text in given.pop("allow", ()))
+    return Policy(entries=entries, **{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+
+
+if __name__ == "__main__":
+    main()
