@@ -65,6 +65,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _plain(spec: LoadedSpec, folder: Path) -> Spawner:
+    return Plain()
+
+
 @dataclass(frozen=True, slots=True)
 class Flows:
     """Runs flows over one boundary; safe to use from several threads."""
@@ -72,7 +76,8 @@ class Flows:
     boundary: Boundary
     around: Surroundings
     cancelled: Event = field(default_factory=Event)
-    spawner: Spawner = field(default_factory=Plain)
+    spawner: Callable[[LoadedSpec, Path], Spawner] = _plain
+    """Given the resolved spec and the flow's folder: how its agent is started."""
     now: Callable[[], datetime] = _now
 
     def run(self, spec: LoadedSpec, phase: Phase, folder: Path) -> FlowResult:
@@ -115,7 +120,7 @@ class Flows:
         """Run the agent behind an open session; how it ended goes into the draft."""
         spec = draft.resolved
         session = plan.opening(spec, draft.phase, draft.folder, cassette.path_of(spec.path), self.around, upstreams)
-        driver = plan.driver(spec, self.around, self.spawner)
+        driver = plan.driver(spec, self.around, self.spawner(spec, draft.folder))
         opened = self.boundary.open(session)
         try:
             addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
