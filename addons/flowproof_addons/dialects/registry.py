@@ -14,6 +14,8 @@ from importlib.metadata import EntryPoint, entry_points
 
 from flowproof_addons.dialects.anthropic_messages import AnthropicMessages
 from flowproof_addons.dialects.base import Dialect, Registry
+from flowproof_addons.dialects.gemini import Gemini
+from flowproof_addons.dialects.ollama import OllamaChat
 from flowproof_addons.dialects.openai_chat import OpenAIChat
 from flowproof_addons.dialects.openai_responses import OpenAIResponses
 from flowproof_addons.errors import FlowproofError
@@ -38,7 +40,13 @@ def default() -> Registry:
 
 def assembled(announced: Iterable[EntryPoint]) -> Registry:
     """The registry with these entry points loaded, in the order of their names."""
-    own: tuple[Dialect, ...] = (OpenAIChat(), OpenAIResponses(), AnthropicMessages())
+    own: tuple[Dialect, ...] = (
+        OpenAIChat(),
+        OpenAIResponses(),
+        AnthropicMessages(),
+        Gemini(),
+        OllamaChat(),
+    )
     foreign: list[Dialect] = []
     for entry in sorted(announced, key=lambda entry: entry.name):
         dialect = _loaded(entry)

@@ -15,14 +15,17 @@ PATHS = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
     "anthropic-messages": "/v1/messages",
+    "gemini": "/v1beta/models/gemini-3-flash:streamGenerateContent",
+    "ollama-chat": "/api/chat",
 }
+QUERIES = {"gemini": "alt=sse"}
 OWN = registry.assembled(())
 
 
 def sample(dialect: str, name: str) -> Sample:
     request, reply = (raw.parse((DATA / dialect / f"{name}.{kind}.json").read_text()) for kind in ("request", "reply"))
     stream = (DATA / dialect / f"{name}.stream").read_bytes()
-    return Sample(Request("POST", PATHS[dialect], "", JsonBody(request)), reply, stream)
+    return Sample(Request("POST", PATHS[dialect], QUERIES.get(dialect, ""), JsonBody(request)), reply, stream)
 
 
 def names(dialect: str) -> list[str]:

@@ -50,7 +50,7 @@ def entry(name: str, value: str) -> EntryPoint:
 
 def test_ours_are_there_without_any_package() -> None:
     names = [dialect.name for dialect in assembled(()).dialects]
-    assert names == ["openai-chat", "openai-responses", "anthropic-messages"]
+    assert names == ["openai-chat", "openai-responses", "anthropic-messages", "gemini", "ollama-chat"]
 
 
 @pytest.mark.parametrize("value", ["foreign_dialects:Cohere", "foreign_dialects:instance"])
