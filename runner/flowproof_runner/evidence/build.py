@@ -11,6 +11,7 @@ from flowproof_addons.dialects.base import ModelReply, ModelRequest, Registry
 from flowproof_addons.session import ToolMock
 from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue, Trace
 from flowproof_runner.evidence.conversation import Answered, Conversations
+from flowproof_runner.evidence.growth import History
 from flowproof_runner.evidence.model import MODEL, AnyEvent, Asked, Decided, Diverged, Evidence, Replied, Told
 from flowproof_runner.evidence.names import aliases
 from flowproof_runner.expectations.matchers import equal
@@ -91,21 +92,24 @@ class _Model:
         self.turns = [(turn, registry.named(turn.dialect or "")) for turn in trace.turns]
         self.mocks = {mock.name: mock for mock in mocks}
         self.conversations = Conversations()
+        self.history = History()
 
     def events(self) -> Iterator[AnyEvent]:
         for number, (turn, dialect) in enumerate(self.turns, 1):
             if dialect is None:
                 continue
-            request = dialect.read_request(turn.request)
-            thread = self.conversations.thread(request)
+            grown = self.history.grown(turn.request)
+            request = dialect.read_request(grown.request if grown else turn.request)
+            thread = grown.thread if grown else self.conversations.thread(request)
             yield _asked(turn, number, thread, request)
-            answers = self.conversations.answered(thread, request)
+            answers = self.conversations.answered(thread, request, whole=grown is None)
+            known = self.conversations.known(request, answers, grown.known if grown else ())
+            self.history.remember(turn.request, thread, known)
             yield from (self._told(number, answer) for answer in answers if answer.new)
             if isinstance(turn.divergence, dict):
                 yield Diverged(seq=0, lane=MODEL, turn=number, report=turn.divergence)
             else:
                 body = turn.reply.body.value if isinstance(turn.reply.body, JsonBody) else None
-                known = self.conversations.known(request, answers)
                 yield from self._replied(turn, number, thread, dialect.read_reply(body), known)
 
     def _replied(

@@ -6,12 +6,18 @@ identity within the run is made here, and a result is joined to it by id, or by 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from flowproof_addons.dialects.base import ModelReply, ModelRequest, ToolCall, ToolResult
 
 type _Key = tuple[str, str]
+"""A conversation, and a call's id or else its tool."""
+type _Call = tuple[str, str]
+"""A call's identity and tool."""
+type _Join = Callable[[list[_Call], str, int], _Call]
+"""Finds the call that the nth result with a key answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,9 @@ class Conversations:
     """Id of a reply -> its thread, for APIs that keep the history themselves."""
     informed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Id of a reply -> the calls whose results its model had seen."""
-    decided: dict[_Key, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
-    """(thread, id or name) -> identity and tool of each such call, in order."""
+    decided: dict[_Key, list[_Call]] = field(default_factory=lambda: defaultdict(list))
+    brought: dict[_Key, int] = field(default_factory=lambda: defaultdict(int))
+    """How many results of each key answer no call of this run."""
     used: set[str] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
 
@@ -46,22 +53,24 @@ class Conversations:
             return self.continued[request.previous_id]
         return self.threads.setdefault(request.system, f"thread-{len(self.threads) + 1}")
 
-    def answered(self, thread: str, request: ModelRequest) -> tuple[Answered, ...]:
-        """The results in a request, each joined to the call it answers."""
-        met: dict[str, int] = defaultdict(int)
-        open_calls = self._open() if request.previous_id is not None else None
+    def answered(self, thread: str, request: ModelRequest, *, whole: bool = True) -> tuple[Answered, ...]:
+        """The results in a request, each joined to the call it answers. `whole`: the history is in it."""
+        keys = [result.call_id or result.name for result in request.results]
+        join = self._only_new() if request.previous_id is not None or not whole else self._resent(thread, Counter(keys))
+        met = Counter[str]()
         found: list[Answered] = []
-        for result in request.results:
-            key = result.call_id or result.name
-            call, tool = self._joined(thread, key, met[key], open_calls)
+        for key, result in zip(keys, request.results, strict=True):
+            call, tool = join(self.decided.get((thread, key), []), key, met[key])
             met[key] += 1
             found.append(Answered(call, tool or result.name, result, call not in self.told))
             self.told.add(call)
         return tuple(found)
 
-    def known(self, request: ModelRequest, answers: tuple[Answered, ...]) -> tuple[str, ...]:
-        """The calls whose results informed the answer to a request, in order."""
-        before = self.informed.get(request.previous_id or "", ())
+    def known(
+        self, request: ModelRequest, answers: tuple[Answered, ...], before: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """The calls whose results informed the answer to a request, in order; `before`: by the part left out."""
+        before = before or self.informed.get(request.previous_id or "", ())
         return tuple(dict.fromkeys((*before, *(answer.call for answer in answers))))
 
     def decide(self, thread: str, turn: int, reply: ModelReply, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -77,18 +86,27 @@ class Conversations:
         self.decided[thread, call.id or call.name].append((unique, call.name))
         return unique
 
-    def _open(self) -> frozenset[str]:
-        """The calls whose result no request has carried."""
-        return frozenset(call for calls in self.decided.values() for call, _ in calls) - self.told
+    def _resent(self, thread: str, results: Counter[str]) -> _Join:
+        """Joins results of a request that carries the whole history.
 
-    def _joined(self, thread: str, key: str, occurrence: int, open_calls: frozenset[str] | None) -> tuple[str, str]:
-        """The call that the nth result with this id answers; a history the agent brought along has none.
-
-        `open_calls`: of a request that carries new results only, the calls it may answer.
+        More results than there were calls are of a history that the agent brought along; it stands at the front.
         """
-        calls = self.decided.get((thread, key), [])
-        if open_calls is not None:
-            calls = [call for call in calls if call[0] in open_calls] or calls[-1:]
-        if occurrence < len(calls):
-            return calls[occurrence]
-        return (f"{key}#before.{occurrence + 1}" if calls else key), ""
+        for key, count in results.items():
+            more = count - len(self.decided.get((thread, key), []))
+            self.brought[thread, key] = max(self.brought[thread, key], more)
+
+        def join(calls: list[_Call], key: str, occurrence: int) -> _Call:
+            nth = occurrence - self.brought[thread, key]
+            return calls[nth] if 0 <= nth < len(calls) else (f"{key}#before.{occurrence + 1}", "")
+
+        return join
+
+    def _only_new(self) -> _Join:
+        """Joins results of a request that carries only what is new: to the calls still waiting for theirs."""
+        told = frozenset(self.told)
+
+        def join(calls: list[_Call], key: str, occurrence: int) -> _Call:
+            waiting = [call for call in calls if call[0] not in told] or calls[-1:]
+            return waiting[occurrence] if occurrence < len(waiting) else (f"{key}#before.{occurrence + 1}", "")
+
+        return join

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowproof_runner.evidence.model import Asked, Decided, Evidence
 from flowproof_runner.expectations.ast import CallAssertion, Kind
@@ -93,7 +93,7 @@ def exhausted(limits: Iterable[CallLimit], evidence: Evidence) -> tuple[Finding,
     for limit in limits:
         decided = [event for event in evidence.of(Decided) if event.tool == limit.tool]
         if len(decided) > limit.results:
-            said = f"{limit.tool} was called {len(decided)} times, but has {limit.results} results"
+            said = f"{limit.tool} was called {len(decided)} times, but has {limit.results} result{'s' if limit.results > 1 else ''}"
             extra = decided[limit.results]
             findings.append(Finding(id="tool.results.exhausted", message=said, where=limit.where, seq=extra.seq))
     return tuple(findings)
@@ -110,7 +110,7 @@ def _miscounted(demand: Demand, calls: Sequence[Call]) -> Finding | None:
         return None
     turns = f" {', '.join(turn(call) for call in fitting[:_SHOWN])}" if fitting else ""
     found = f"there {'was' if len(fitting) == 1 else 'were'} {len(fitting) or 'none'}{turns}"
-    said = f"expected exactly {wanted} of {_plain(demand)}; {found}"
+    said = f"expected exactly {wanted} call{'s' if wanted > 1 else ''} of {_plain(demand)}; {found}"
     return _finding(demand, "count", said, detail=candidates(demand.assertion, calls))
 
 
@@ -153,7 +153,7 @@ def _kind(kind: Kind) -> str:
 
 
 def _plain(demand: Demand) -> str:
-    return call_words(demand.assertion)
+    return call_words(replace(demand.assertion, times=None))
 
 
 def _subject(demand: Demand) -> str:
