@@ -146,11 +146,18 @@ def test_an_input_that_was_cut_stays_the_text_it_is(load: Load) -> None:
     assert call == ToolCall("t", "f", '{"a":"b', '{"a":"b')
 
 
-def test_a_count_the_last_event_leaves_out_stays_as_it_was(load: Load) -> None:
-    _, sample = load("anthropic-messages", "search")
-    assert (
-        raw.at(sample.reply, "usage", "cache_creation_input_tokens") == 0
-    )  # null in message_delta, 0 in message_start
+@pytest.mark.parametrize(
+    ("last", "total"),
+    [
+        ({}, {"input_tokens": 9, "output_tokens": 1}),
+        ({"input_tokens": None, "output_tokens": 5}, {"input_tokens": 9, "output_tokens": 5}),
+    ],
+)
+def test_a_count_the_last_event_leaves_out_stays_as_it_was(last: JsonValue, total: JsonValue) -> None:
+    message: JsonValue = {"content": [], "usage": {"input_tokens": 9, "output_tokens": 1}}
+    start = StreamEvent(raw.compact({"type": "message_start", "message": message}))
+    end = StreamEvent(raw.compact({"type": "message_delta", "delta": {}, "usage": last}))
+    assert raw.at(MESSAGES.assemble([start, end]), "usage") == total
 
 
 TEXT = st.text(max_size=30)
