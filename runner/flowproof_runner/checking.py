@@ -11,6 +11,8 @@ from flowproof_runner import cassette, explanation
 from flowproof_runner.collect import collect
 from flowproof_runner.report import words
 from flowproof_runner.spec.file import LoadedSpec, load
+from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.suite import Suites
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,13 @@ class Checked:
 
 def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
     """Read every spec and cassette. Raises NothingToRun if there is no spec."""
-    lines, problems = list[str](), list[str]()
+    lines, problems, suites = list[str](), list[str](), Suites()
     for path in collect(paths):
         try:
             spec = load(path)
-        except FlowproofError as error:
-            problems.append(str(error))
+            suites.beside(path)
+        except SpecError as error:
+            problems += [str(problem) for problem in error.problems if str(problem) not in problems]
             continue
         told, wrong = _cassette(spec)
         problems += wrong

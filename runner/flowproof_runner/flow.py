@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -23,6 +23,7 @@ from flowproof_runner.result import FlowResult
 from flowproof_runner.scrub import Scrubber
 from flowproof_runner.spec import resolve
 from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.suite import Suite
 from flowproof_runner.tally import tally
 from flowproof_runner.version import version
 
@@ -80,6 +81,10 @@ class Flows:
     """Given the resolved spec and the flow's folder: how its agent is started."""
     now: Callable[[], datetime] = _now
 
+    def within(self, suite: Suite) -> Flows:
+        """The same for the flows of one suite. Raises SpecError if its `env` cannot be filled in."""
+        return replace(self, around=self.around.within(suite))
+
     def run(self, spec: LoadedSpec, phase: Phase, folder: Path) -> FlowResult:
         """Record or replay one flow. What the user can mend becomes a finding of kind `problem`, never an exception."""
         unset = [name for name in spec.spec.skip_unless_env if not self.around.shell.get(name)]
@@ -90,9 +95,12 @@ class Flows:
         draft = Draft(spec, phase, folder, self.around.start, scrubber)
         try:
             draft.resolved = resolve.resolved(spec, self.around.shell, phase)
-            self._record(draft) if phase == "record" else self._replay(draft)
+            draft.add(plan.hooks(spec, "before_each", self.around).run(folder))
+            if not draft.failed:
+                self._record(draft) if phase == "record" else self._replay(draft)
         except FlowproofError as error:
             draft.problem(error, str(spec.path))
+        draft.add(plan.hooks(spec, "after_each", self.around).run(folder))
         return draft.result()
 
     def _record(self, draft: Draft) -> None:

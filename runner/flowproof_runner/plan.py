@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.session import Session, Upstream
@@ -12,8 +13,10 @@ from flowproof_addons.trace.model import JsonValue, Phase
 from flowproof_runner import upstream
 from flowproof_runner.drivers.base import Driver
 from flowproof_runner.drivers.spawn import Spawner
+from flowproof_runner.hooks import Hooks
 from flowproof_runner.spec import resolve, session
 from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +28,15 @@ class Surroundings:
     start: Path
     """Where flowproof was started."""
     registry: Registry
+    suite: Suite = field(default_factory=Suite)
     suite_env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables of the suite file, below those of the spec."""
+    """The suite's `env`, variables filled in, handles not yet."""
+
+    def within(self, suite: Suite) -> Surroundings:
+        """The same for a flow of this suite. Raises SpecError if a variable of its `env` is not set."""
+        shell = {**suite.shell, **self.shell}
+        env = suite.filled(shell)
+        return replace(self, shell={**shell, **env}, suite=suite, suite_env=env)
 
 
 def directory(spec: LoadedSpec, around: Surroundings) -> Path:
@@ -89,3 +99,15 @@ def ports(spec: LoadedSpec) -> frozenset[int]:
     """The fixed ports the flow needs for itself."""
     fixed = (spec.spec.agent.proxy_port, *(server.port for server in spec.spec.mcp))
     return frozenset(port for port in fixed if port)
+
+
+def hooks(spec: LoadedSpec, when: Literal["before_each", "after_each"], around: Surroundings) -> Hooks:
+    """The suite's commands before or after a flow; they are given no upstream's key."""
+    withheld = {upstream.KEY, *upstream.key_variables(around.registry)}
+    return Hooks(
+        when=when,
+        commands=around.suite.before_each if when == "before_each" else around.suite.after_each,
+        cwd=spec.path.parent.absolute(),
+        environment={name: value for name, value in around.shell.items() if name not in withheld},
+        where=around.suite.where(when),
+    )

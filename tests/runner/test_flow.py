@@ -22,6 +22,7 @@ from flowproof_runner.flow import Flows
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.file import load
+from flowproof_runner.suite import Suites
 
 SPEC = """\
 name: Looks it up
@@ -135,7 +136,8 @@ class Scenario:
         folder.mkdir()
         around = Surroundings(self.shell, self.folder, default())
         flows = Flows(boundary, around, cancelled or Event(), now=lambda: datetime(2026, 12, 2, tzinfo=UTC))
-        return flows.run(load(self.folder / "lookup.flow.yaml"), phase, folder)
+        path = self.folder / "lookup.flow.yaml"
+        return flows.within(Suites().beside(path)).run(load(path), phase, folder)
 
     def recorded(self, script: str = "pass", more: str = "") -> Scenario:
         self.spec(script, more)
@@ -349,3 +351,56 @@ def test_an_unserved_side_call_is_a_note(scenario: Scenario) -> None:
     scenario.run("record", Boundary(replace(GOOD, exchanges=(side, *TURNS), side_calls=1)))
     result = scenario.run("replay", Boundary(replace(GOOD, unserved=(0,))))
     assert (result.verdict, result.notes) == ("pass", ("recorded side call GET /v1/models was not made",))
+
+
+def suite(scenario: Scenario, text: str) -> None:
+    (scenario.folder / "suite.yaml").write_text(text)
+
+
+def test_a_suites_variables_reach_the_agent_below_its_own(scenario: Scenario) -> None:
+    suite(scenario, "env: {A: suite, B: '${flowproof.proxy_url}', C: suite}\nenv_from: .env")
+    (scenario.folder / ".env").write_text("OPENAI_API_KEY=sk-real\nD=file\nFLOWPROOF_AGENT_KEY=k\n")
+    names = "'A', 'B', 'C', 'D', 'OPENAI_API_KEY', 'FLOWPROOF_AGENT_KEY'"
+    scenario.spec(f"import os; print([os.environ.get(n) for n in ({names})])", more="  env: {C: spec}")
+    result = scenario.run("record", Boundary())
+    assert result.agent is not None and result.agent.stdout is not None
+    printed = (scenario.folder / result.agent.stdout).read_text()
+    assert printed == "['suite', 'http://127.0.0.1:9/v1', 'spec', 'file', 'flowproof-placeholder-key', None]\n"
+
+
+def test_commands_run_before_and_after_each_flow(scenario: Scenario) -> None:
+    suite(scenario, "before_each: [touch before]\nafter_each: [touch after]")
+    scenario.spec("import os; assert os.path.exists('before') and not os.path.exists('after')")
+    assert scenario.run("record", Boundary()).verdict == "pass"
+    assert (scenario.folder / "after").exists()
+
+
+def test_a_failing_command_before_is_an_error_and_the_agent_is_not_run(scenario: Scenario) -> None:
+    suite(scenario, "before_each:\n  - [sh, -c, 'echo no database >&2; exit 4']\nafter_each: [touch after]")
+    scenario.spec("open('ran', 'w')")
+    result = scenario.run("record", Boundary())
+    assert (result.verdict, result.exit_code) == ("error", 2)
+    found = result.findings[0]
+    assert (found.id, found.message, found.detail) == (
+        "suite.before-each",
+        "before_each: 'sh' failed with exit code 4",
+        "no database",
+    )
+    assert found.where == f"{scenario.folder / 'suite.yaml'}:1"
+    assert not (scenario.folder / "ran").exists()
+    assert (scenario.folder / "after").exists()
+
+
+def test_a_missing_command_after_is_an_error(scenario: Scenario) -> None:
+    suite(scenario, "after_each: no-such-program-here")
+    scenario.spec()
+    result = scenario.run("record", Boundary())
+    assert (result.verdict, ids(result)) == ("error", [("suite.after-each", None)])
+    assert result.findings[0].message.startswith("after_each: 'no-such-program-here' was not found")
+
+
+def test_a_suites_commands_get_no_upstream_key(scenario: Scenario) -> None:
+    suite(scenario, "before_each: [[sh, -c, 'echo key=$FLOWPROOF_AGENT_KEY > seen']]")
+    scenario.spec()
+    scenario.run("record", Boundary())
+    assert (scenario.folder / "seen").read_text() == "key=\n"

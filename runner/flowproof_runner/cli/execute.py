@@ -75,7 +75,11 @@ def _flows(
         spec = specs[job.index]
         if isinstance(spec.loaded, SpecError):
             return unreadable(spec.path, spec.phase, spec.loaded)
-        return flows.run(spec.loaded, spec.phase, folder.flow(job.index, spec.path))
+        try:
+            around = flows.within(spec.suite)
+        except SpecError as error:
+            return unreadable(spec.path, spec.phase, error)
+        return around.run(spec.loaded, spec.phase, folder.flow(job.index, spec.path))
 
     def left_out(job: Job, reason: str) -> FlowResult:
         return skipped(job.spec, job.name, specs[job.index].phase, reason)

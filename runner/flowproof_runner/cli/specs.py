@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from flowproof_runner.collect import NothingToRun
 from flowproof_runner.selection import Selection
 from flowproof_runner.spec.file import LoadedSpec, load
 from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.suite import Suite, Suites
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Given:
     path: Path
     loaded: LoadedSpec | SpecError
     phase: Phase
+    suite: Suite = field(default_factory=Suite)
 
     @property
     def name(self) -> str:
@@ -41,18 +43,19 @@ def given(
 
     Raises NothingToRun if none is left.
     """
-    specs = [Given(path, _read(path), _phase(path, command, record_missing)) for path in paths]
+    suites = Suites()
+    specs = [_read(path, suites, _phase(path, command, record_missing)) for path in suites.ordered(paths)]
     selected = tuple(spec for spec in specs if wanted(f"{spec.path} {spec.name}"))
     if not selected:
         raise NothingToRun(f"{wanted} selects none of {len(specs)} flows")
     return selected
 
 
-def _read(path: Path) -> LoadedSpec | SpecError:
+def _read(path: Path, suites: Suites, phase: Phase) -> Given:
     try:
-        return load(path)
+        return Given(path, load(path), phase, suites.beside(path))
     except SpecError as error:
-        return error
+        return Given(path, error, phase)
 
 
 def _phase(path: Path, command: Literal["run", "record"], record_missing: bool) -> Phase:

@@ -10,7 +10,8 @@ from flowproof_runner.drivers.base import Addresses
 PLACEHOLDER = "flowproof-placeholder-key"
 """Stands where a key would: SDKs refuse to start without one, and the boundary puts the real key on the wire."""
 
-_CREDENTIALS = ("FLOWPROOF_AGENT_KEY", "FLOWPROOF_AGENT_UPSTREAM", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+_OURS = ("FLOWPROOF_AGENT_KEY", "FLOWPROOF_AGENT_UPSTREAM")
+_CREDENTIALS = (*_OURS, "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _WITH_V1 = ("OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_BASE", "FLOWPROOF_LLM_PROXY")
 _WITHOUT_V1 = ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_BASE", "OLLAMA_HOST")
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "COPILOT_PROVIDER_API_KEY")
@@ -36,18 +37,19 @@ def build(
     """The agent's whole environment.
 
     `key_variables` are the dialects' own: removed like every upstream credential. `overrides` (the suite's `env`,
-    then `agent.env`) come last and win over everything.
+    then `agent.env`) come last and win over everything; only flowproof's own credentials are no agent's business.
     """
     kept = {name: value for name, value in shell.items() if name not in {*_CREDENTIALS, *key_variables}}
+    own = {name: value for name, value in (overrides or {}).items() if name not in _OURS}
     return {
         **_QUIET,
         **kept,
-        **_base_urls(addresses.url, shell, overrides or {}),
+        **_base_urls(addresses.url, shell, own),
         **dict.fromkeys(_KEYS, PLACEHOLDER),
         **_mcp(addresses),
         **_no_proxy(shell),
         "FLOWPROOF_PROMPT": prompt,
-        **(overrides or {}),
+        **own,
     }
 
 
