@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from flowproof_addons.dialects import framing
 from flowproof_addons.dialects.base import Dialect, StreamEvent
 from flowproof_addons.dialects.framing import Framing
-from flowproof_addons.trace import credentials
-from flowproof_addons.trace.body import decode, read
+from flowproof_addons.trace import body
 from flowproof_addons.trace.model import Body, BytesBody, JsonBody, Reply
 
 _FRAMED: dict[str, Framing] = {
@@ -17,10 +17,6 @@ _FRAMED: dict[str, Framing] = {
     "application/jsonl": framing.of("ndjson"),
 }
 _BINARY_STREAM = "application/vnd.amazon.eventstream"
-_TRANSPORT = frozenset(
-    "connection keep-alive proxy-connection te trailer transfer-encoding upgrade content-length content-encoding"
-    " date".split()
-)
 _FINAL_EVENTS = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed", "error"})
 
 
@@ -36,23 +32,20 @@ def streams(kind: str) -> bool:
 
 
 def reply(status: int, headers: list[tuple[str, str]], data: bytes, dialect: Dialect | None, *, cut: bool) -> Reply:
-    """One upstream answer. `data` is the wire's body; `cut` says it ended before its end."""
-    encoding = next((v for k, v in headers if k.lower() == "content-encoding"), "")
-    plain = decode(data, encoding)
+    """One upstream answer. `data` is the wire's body; `cut` says it ended before its end.
+
+    Raises EncodingError if the body's Content-Encoding cannot be undone.
+    """
+    named = dict(headers)
     kind = media_type(headers)
-    kept = kept_headers(headers)
+    if not streams(kind):
+        return replace(body.reply(status, named, data), cut=cut)
+    plain = body.decode(data, next((v for k, v in headers if k.lower() == "content-encoding"), ""))
+    kept = body.reply_headers(named)
     if kind == _BINARY_STREAM:
         return Reply(status, BytesBody(b""), kept, (plain,), cut)
-    if kind not in _FRAMED:
-        return Reply(status, read(plain, kind), kept, None, cut)
     frames = _FRAMED[kind].split(plain)
     return Reply(status, _assembled(frames, dialect), kept, frames, cut)
-
-
-def kept_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Everything but transport and credentials; lower-case names, the last of a repeated one."""
-    lowered = ((name.lower(), value) for name, value in headers)
-    return {n: v for n, v in lowered if n not in _TRANSPORT and not credentials.is_credential(n)}
 
 
 def finished(data: bytes, kind: str) -> bool:
@@ -64,9 +57,10 @@ def finished(data: bytes, kind: str) -> bool:
 
 
 def _final(event: StreamEvent) -> bool:
-    return (
-        event.data.strip() == "[DONE]" or event.event in _FINAL_EVENTS or '"done":true' in event.data.replace(" ", "")
-    )
+    if event.data.strip() == "[DONE]" or event.event in _FINAL_EVENTS:
+        return True
+    data = event.data.replace(" ", "")
+    return '"done":true' in data or '"finishReason":"' in data  # Ollama, Gemini: the last chunk says so itself
 
 
 def _assembled(frames: tuple[bytes, ...], dialect: Dialect | None) -> Body:
