@@ -1,0 +1,155 @@
+"""Makes the divergence report: who was meant, what differs at large, and where the two requests part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from flowproof_addons.dialects.base import Dialect, ModelRequest, Registry
+from flowproof_addons.matching import advice
+from flowproof_addons.matching.difference import Difference, differences
+from flowproof_addons.matching.divergence import SYSTEM, Divergence
+from flowproof_addons.matching.echo import Echo
+from flowproof_addons.matching.excerpt import whole
+from flowproof_addons.matching.nearest import nearest
+from flowproof_addons.matching.view import View
+from flowproof_addons.trace.body import complaint
+from flowproof_addons.trace.model import Body, BytesBody, Exchange, JsonBody, JsonValue, MultipartBody
+
+_SHOWN = 3
+
+
+class Reporter:
+    """Reports on the divergences of one run."""
+
+    def __init__(self, recordings: Sequence[Exchange], views: Sequence[View], registry: Registry, echo: Echo) -> None:
+        self._recordings = recordings
+        self._views = views
+        self._registry = registry
+        self._echo = echo
+
+    def divergence(
+        self, sent: View, dialect: Dialect | None, turn: int, used: AbstractSet[int], served: int | None
+    ) -> Divergence:
+        """Why no recording answers. `served` is an equal one that is used up."""
+        request = f"{sent.request.method} {sent.request.path}" + (
+            f"?{sent.request.query}" if sent.request.query else ""
+        )
+        number = turn if dialect is not None else None
+        if served is not None:
+            return Divergence("already served", request, number, served, self._name(served))
+        index = nearest(sent, self._views, used)
+        if index is None or (dialect is None and self._views[index].request.path != sent.request.path):
+            return Divergence("nothing recorded", request, number)
+        recorded = self._views[index]
+        found = tuple(_differences(recorded.levelled(self._echo), sent.levelled(self._echo)))
+        return Divergence(
+            "changed",
+            request,
+            number,
+            index,
+            self._name(index),
+            tuple(_client(recorded, sent)),
+            tuple(self._envelope(recorded, sent, dialect)),
+            found[:_SHOWN],
+            len(found[_SHOWN:]),
+            tuple(_notes(recorded, sent, found)),
+            next((pin for difference in found[:_SHOWN] if (pin := advice.pin(difference))), ()),
+        )
+
+    def _name(self, index: int) -> str:
+        is_turn = self._recordings[index].is_turn
+        number = sum(1 for exchange in self._recordings[: index + 1] if exchange.is_turn == is_turn)
+        return f"recorded {'turn' if is_turn else 'side call'} {number}"
+
+    def _envelope(self, recorded: View, sent: View, dialect: Dialect | None) -> Iterator[str]:
+        for what, old, new in (
+            ("dialect", recorded.dialect or "none", sent.dialect or "none"),
+            ("method", recorded.request.method, sent.request.method),
+            ("path", recorded.request.path, sent.request.path),
+            ("query", recorded.request.query, sent.request.query),
+        ):
+            if old != new:
+                yield f"{what} changed: {old or 'none'} -> {new or 'none'}"
+        if dialect is not None and recorded.dialect == sent.dialect:
+            yield from _asked(dialect.read_request(recorded.request), dialect.read_request(sent.request))
+
+
+def _client(recorded: View, sent: View) -> Iterator[str]:
+    """Headers are not compared, but another client explains everything else."""
+    old, new = recorded.request.headers, sent.request.headers
+    for name in sorted({*old, *new} - {"content-type"}):
+        if old.get(name) != new.get(name):
+            what = "client version" if name == "user-agent" else name
+            yield f"{what} changed: {old.get(name, 'none')} -> {new.get(name, 'none')}"
+
+
+def _notes(recorded: View, sent: View, found: Sequence[Difference]) -> Iterator[str]:
+    yield from (note for difference in found[:_SHOWN] if (note := advice.not_held(difference)))
+    for side, view in (("recorded", recorded), ("sent", sent)):
+        if isinstance(view.request.body, BytesBody):
+            trouble = complaint(view.request.body.data, view.request.headers.get("content-type", ""))
+            if trouble is not None:
+                yield f"the {side} body is not the JSON it claims to be: {trouble}"
+
+
+def _asked(old: ModelRequest, new: ModelRequest) -> Iterator[str]:
+    if old.model != new.model:
+        yield f"model changed: {old.model or 'none'} -> {new.model or 'none'}"
+    added = [tool for tool in dict.fromkeys(new.tools) if tool not in old.tools]
+    removed = [tool for tool in dict.fromkeys(old.tools) if tool not in new.tools]
+    if added or removed:
+        yield "tools offered changed: " + ", ".join(
+            [*(f"+{tool}" for tool in added), *(f"-{tool}" for tool in removed)]
+        )
+    elif old.tools != new.tools:
+        yield "tools are offered in another order"
+    if old.system != new.system:
+        yield SYSTEM
+    if old.roles != new.roles:
+        yield f"conversation changed: {_roles(old.roles, new.roles)}"
+
+
+def _roles(old: tuple[str, ...], new: tuple[str, ...]) -> str:
+    head = next(
+        (i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), min(len(old), len(new))
+    )
+    if head == len(old):
+        return f"{len(new) - head} more after item {head}: {_few(new[head:])}"
+    if head == len(new):
+        return f"{len(old) - head} missing after item {head}: {_few(old[head:])}"
+    return f"item {head + 1} is {new[head]}, was {old[head]} ({len(old)} items recorded, {len(new)} sent)"
+
+
+def _few(roles: tuple[str, ...]) -> str:
+    return ", ".join(roles[:4]) + (", ..." if len(roles) > 4 else "")
+
+
+def _differences(recorded: Body, sent: Body) -> Iterator[Difference]:
+    match recorded, sent:
+        case JsonBody(old), JsonBody(new):
+            yield from differences(old, new)
+        case MultipartBody(), MultipartBody():
+            yield from differences(_parts(recorded), _parts(sent))
+        case BytesBody(old), BytesBody(new):
+            yield from differences(_text(old), _text(new))
+        case _:
+            yield Difference("", f"{_kind(recorded)} body against {_kind(sent)} body", None, whole(_kind(sent)))
+
+
+def _parts(body: MultipartBody) -> JsonValue:
+    return [{"headers": {name: value for name, value in part.headers}, "data": _text(part.data)} for part in body.parts]
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _kind(body: Body) -> str:
+    match body:
+        case JsonBody():
+            return "JSON"
+        case MultipartBody():
+            return "multipart"
+        case BytesBody(data):
+            return "other" if data else "empty"

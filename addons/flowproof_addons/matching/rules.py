@@ -1,0 +1,226 @@
+"""Pins at work: the spans of a request that may differ are replaced by marks, on both sides alike.
+
+Two requests that are the same once marked are equal under the pins. What stood under the marks is read apart
+(`spans`), so that every difference a pin hides is counted, and a pinned text is known again where it is echoed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from flowproof_addons.errors import FlowproofError
+from flowproof_addons.matching import dates, paths
+from flowproof_addons.session import Pin
+from flowproof_addons.trace.json_value import compact
+from flowproof_addons.trace.model import JsonValue
+from flowproof_addons.trace.pointer import Path as Place
+
+type Side = Literal["recorded", "sent"]
+
+_MARK = "\uf8ff"
+"""A private-use character: no text of people or models begins with it."""
+
+
+class PinError(FlowproofError):
+    """A pin that cannot be used; names it and says what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What stood under a mark."""
+
+    rule: int
+    place: Place
+    text: str
+    """The text; for a whole value that is no text, its JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What `date` and `path` pins go by."""
+
+    today: Callable[[], AbstractSet[dt.date]] = frozenset
+    """The days that are today where the agent may look, local and UTC."""
+    recorded_on: frozenset[dt.date] = frozenset()
+    """The days around the recording; empty when unknown."""
+    own: frozenset[str] = frozenset()
+    """The run's own directory, as given and with links resolved."""
+    recorded_own: str = ""
+    """The recording run's own directory; empty when unknown."""
+
+
+def directories(path: str) -> frozenset[str]:
+    """The names under which a directory may be written."""
+    return frozenset(name.rstrip("/") for name in (path, os.path.realpath(path))) if path else frozenset()
+
+
+class Rules:
+    """The pins of one flow, compiled. Raises PinError when one cannot be used."""
+
+    def __init__(self, pins: Sequence[Pin], circumstances: Circumstances | None = None) -> None:
+        self.names = tuple(_name(pin) for pin in pins)
+        self._rules = tuple(_Rule.of(index, pin, circumstances or Circumstances()) for index, pin in enumerate(pins))
+        self._spans = tuple(rule for rule in self._rules if rule.pin.kind != "unordered")
+        self._lists = tuple(rule for rule in self._rules if rule.pin.kind == "unordered")
+        self._memos = {rule.index: paths.Memo() for rule in self._spans}
+        self.found: set[str] = set()
+        """Names of the pins that have held something so far, on either side."""
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def marked(self, value: JsonValue, side: Side) -> JsonValue:
+        """The value with a mark in the place of every pinned span. Shares what no pin touches.
+
+        The recorded side's values must live as long as this object: what their lists share is marked once.
+        """
+        for rule in self._spans:
+            marked = rule.apply(value, side, self._memos[rule.index] if side == "recorded" else None)
+            if marked is not value:
+                self.found.add(self.names[rule.index])
+            value = marked
+        return value
+
+    def spans(self, value: JsonValue, side: Side) -> list[Span]:
+        """What the marks of `marked` stand for, pin by pin, in document order."""
+        found: list[Span] = []
+        for rule in self._spans:
+            for place, target in rule.path.find(value):
+                found += (Span(rule.index, (*place, *below), text) for below, text in rule.texts(target, side))
+            value = rule.apply(value, side, None)  # a later pin does not see what an earlier one has marked
+        return found
+
+    def sets(self, value: JsonValue) -> Iterator[tuple[int, tuple[Place, ...]]]:
+        """Each list that counts as a set: the pin's index and the places of its items."""
+        for rule in self._lists:
+            for place, found in rule.path.find(value):
+                if isinstance(found, list):
+                    self.found.add(self.names[rule.index])
+                    yield rule.index, tuple((*place, index) for index in range(len(found)))
+
+    def may_replace(self, key: str) -> bool:
+        """True when some pin lets the whole member `key` of a body differ, its length too."""
+        return any(not rule.pin.match and rule.path.matches((key,)) for rule in self._spans)
+
+
+def unmarked(text: str) -> str:
+    """A marked text as it is shown to people: `Today is <date>`."""
+    return text.replace(_MARK, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    index: int
+    pin: Pin
+    path: paths.Path
+    looks: Mapping[Side, re.Pattern[str]] | None
+    """What is looked for in texts; None: the whole value may differ."""
+    whole: bool
+    """The whole match may differ, its groups are ours."""
+    circumstances: Circumstances
+
+    @classmethod
+    def of(cls, index: int, pin: Pin, known: Circumstances) -> _Rule:
+        try:
+            path, pattern = paths.parse(pin.at), re.compile(pin.match) if pin.match else None
+        except paths.PathError as error:
+            raise PinError(f"pin {_name(pin)!r}: at: {error}") from error
+        except re.error as error:
+            raise PinError(f"pin {_name(pin)!r}: match: {pin.match!r} is no regular expression: {error}") from error
+        if not pin.at and not pin.match and pin.kind in ("text", "unordered"):
+            raise PinError(f"pin {_name(pin)!r} pins everything; say where with `at`, or what with `match`")
+        if pin.kind == "unordered" and pin.match:
+            raise PinError(f"pin {_name(pin)!r}: a list compared as a set takes no `match`; leave it out")
+        if pattern is not None:
+            return cls(index, pin, path, {"recorded": pattern, "sent": pattern}, pattern.groups == 0, known)
+        return cls(index, pin, path, _looks(pin, known), True, known)
+
+    def apply(self, value: JsonValue, side: Side, memo: paths.Memo | None) -> JsonValue:
+        """The body with this pin's spans marked."""
+        mark = partial(self._mark, side=side)
+        if self.path.steps or not isinstance(value, dict):
+            return paths.rewrite(value, self.path.steps, mark, memo)
+        # Anywhere in the body: member by member, so that the items of its lists are marked once for all who share them.
+        value = paths.rewrite(value, (paths.Wild.ANY,), lambda child: child if isinstance(child, list) else mark(child))
+        return paths.rewrite(value, (paths.Wild.ANY, paths.Wild.ITEM), mark, memo)
+
+    def texts(self, value: JsonValue, side: Side) -> Iterator[tuple[Place, str]]:
+        """The texts that marks replace."""
+        if self.looks is None:
+            text = _text(value)
+            if self._may_differ(text, side):
+                yield (), text
+        elif isinstance(value, str):
+            yield from (((), value[start:end]) for start, end in self._found(value, side))
+        elif isinstance(value, dict | list):
+            for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+                yield from (((key, *below), text) for below, text in self.texts(child, side))
+
+    def _mark(self, value: JsonValue, side: Side) -> JsonValue:
+        if self.looks is None:
+            text = _text(value)
+            return self._token(text) if self._may_differ(text, side) else value
+        if isinstance(value, str):
+            for start, end in reversed(self._found(value, side)):
+                value = value[:start] + self._token(value[start:end]) + value[end:]
+            return value
+        return paths.rewrite(value, (paths.Wild.ANY,), partial(self._mark, side=side))
+
+    def _found(self, text: str, side: Side) -> list[tuple[int, int]]:
+        assert self.looks is not None
+        pattern = self.looks[side]
+        spans: list[tuple[int, int]] = []
+        for found in pattern.finditer(text):
+            for group in (0,) if self.whole else range(1, pattern.groups + 1):
+                start, end = found.span(group)
+                inside = bool(spans) and start < spans[-1][1]
+                if start < end and not inside and self._may_differ(text[start:end], side):
+                    spans.append((start, end))
+        return spans
+
+    def _may_differ(self, text: str, side: Side) -> bool:
+        known = self.circumstances
+        if self.pin.kind == "date":
+            days = dates.readings(text)
+            if side == "sent":
+                return bool(days & known.today())
+            return bool(days & known.recorded_on) if not self.pin.match and known.recorded_on else bool(days)
+        if self.pin.kind == "path" and side == "sent":
+            return text.rstrip("/") in known.own
+        return True
+
+    def _token(self, text: str) -> str:
+        """The mark: the same for every text that may stand here, and no other."""
+        form = f" {dates.form(text)}" if self.pin.kind == "date" else ""
+        return f"{_MARK}<{_name(self.pin)}{form}>"
+
+
+def _looks(pin: Pin, known: Circumstances) -> Mapping[Side, re.Pattern[str]] | None:
+    """What a pin without `match` looks for: a date, or each side's directory. None: the whole value."""
+    if pin.kind == "date":
+        return {"recorded": dates.DATE, "sent": dates.DATE}
+    if pin.kind == "path" and (known.recorded_own or not pin.at):
+        own = [known.recorded_own] if known.recorded_own else []
+        return {"recorded": _directory(own), "sent": _directory(sorted(known.own, key=len, reverse=True))}
+    return None
+
+
+def _directory(names: Sequence[str]) -> re.Pattern[str]:
+    """Finds a directory by its names, and not another whose name only begins like it."""
+    either = "|".join(map(re.escape, names)) or r"(?!)"
+    return re.compile(rf"(?<![\w/.-])(?:{either})(?![\w-]|\.\w)")
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else compact(value)
+
+
+def _name(pin: Pin) -> str:
+    return pin.name or f"{pin.at or 'anywhere'}: {pin.match or pin.kind}"
