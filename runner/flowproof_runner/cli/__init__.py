@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_COMMANDS = ("record", "run", "check", "show", "addon", "schema")
+_COMMANDS = ("record", "run", "check", "show", "contract", "addon", "schema")
 
 
 class Commands(TyperGroup):
@@ -18,12 +18,12 @@ class Commands(TyperGroup):
         """In the order a user meets them."""
         return list(_COMMANDS)
 
-    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | TyperGroup | None:
         """The command, else None."""
         if cmd_name not in _COMMANDS:
             return None
-        command = typer.main.get_command(import_module(f"{__name__}.{cmd_name}").app)
-        assert isinstance(command, TyperCommand)
+        command = typer.main.get_command(import_module(f"{__name__}.{cmd_name.replace('-', '_')}").app)
+        assert isinstance(command, TyperCommand | TyperGroup)
         command.name = cmd_name
         return command
 

@@ -14,6 +14,9 @@ from flowproof_addons.trace.model import JsonValue
 MODEL = "model"
 """The lane of the model boundary; every other lane is an MCP server's name or `adapter`."""
 
+ADAPTER = "adapter"
+"""The lane of a JSON Lines adapter."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -154,7 +157,9 @@ class Diverged(Event):
     report: Mapping[str, JsonValue]
 
 
-type AnyEvent = Asked | Replied | Decided | Dispatched | Denied | Returned | Told | Confirmed | Concluded | Discovered | Diverged
+type AnyEvent = (
+    Asked | Replied | Decided | Dispatched | Denied | Returned | Told | Confirmed | Concluded | Discovered | Diverged
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from flowproof_runner.evidence.model import Denied, Evidence, Returned
 from flowproof_runner.expectations.contract.checks import arguments, calls, confirmation, lane, order, outcome
 from flowproof_runner.expectations.contract.checks.each import elements
 from flowproof_runner.expectations.contract.explain import line
-from flowproof_runner.expectations.contract.lint import reads_outcome
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
@@ -28,6 +27,7 @@ from flowproof_runner.expectations.contract.resolve import Resolver
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, total
 from flowproof_runner.expectations.contract.schema import Schemas
 from flowproof_runner.expectations.contract.view import View
+from flowproof_runner.expectations.contract.walk import reads_outcome
 from flowproof_runner.findings import Finding
 
 

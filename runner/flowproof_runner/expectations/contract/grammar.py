@@ -284,7 +284,7 @@ class _Compiler:
     ) -> Formula | None:
         parts = [parse_formula(text, names, "call" if scope == "call" else None) for text in lines]
         if match is not None:
-            parts.append(tree.formula(dict(match), scope, lambda node, at: _reference(node, at, names)))
+            parts.append(tree.formula(dict(match), Ref(scope), lambda node, at: _reference(node, at, names)))
         return conjunction(parts) if parts else None
 
     def _all(self, lines: tuple[str, ...], names: Names, bare: Scope) -> Formula | None:

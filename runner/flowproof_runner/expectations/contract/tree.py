@@ -11,7 +11,6 @@ from flowproof_runner.expectations.contract.terms import (
     Formula,
     Literal,
     Ref,
-    Scope,
     Step,
     conjunction,
 )
@@ -20,9 +19,9 @@ type Leaf = Callable[[Mapping[str, JsonValue], Ref], Formula | None]
 """Reads an object that stands for something else than itself; None if it is a plain object."""
 
 
-def formula(tree: JsonValue, scope: Scope, leaf: Leaf) -> Formula:
-    """All comparisons of a tree: objects may have more keys, arrays may not be longer, scalars are equal."""
-    return conjunction(_formulas(tree, Ref(scope), leaf))
+def formula(tree: JsonValue, at: Ref, leaf: Leaf) -> Formula:
+    """All comparisons of a tree with the value `at`: objects may have more keys, arrays may not be longer."""
+    return conjunction(_formulas(tree, at, leaf))
 
 
 def _formulas(tree: JsonValue, at: Ref, leaf: Leaf) -> list[Formula]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import (
+    ADAPTER,
     MODEL,
     Asked,
     Concluded,
@@ -22,8 +23,6 @@ from flowproof_runner.evidence.model import (
     Told,
 )
 from flowproof_runner.expectations.contract.values import Key, decoded, key
-
-ADAPTER = "adapter"
 
 _ENDINGS = {
     "length": "truncated",
@@ -201,11 +200,17 @@ def at(value: JsonValue, path: tuple[str | int, ...]) -> tuple[JsonValue, ...]:
     for step in path:
         if isinstance(value, dict) and str(step) in value:
             value = value[str(step)]
-        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-            value = value[step]
+        elif isinstance(value, list) and (index := _index(step)) is not None and index < len(value):
+            value = value[index]
         else:
             return ()
     return (value,)
+
+
+def _index(step: str | int) -> int | None:
+    if isinstance(step, int):
+        return step if step >= 0 else None
+    return int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else None
 
 
 def names_of(tool: str, lane: str) -> tuple[str, ...]:

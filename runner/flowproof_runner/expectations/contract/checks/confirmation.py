@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.evidence.model import Confirmed
+from flowproof_runner.evidence.model import ADAPTER, Confirmed
 from flowproof_runner.expectations.contract.explain import line
 from flowproof_runner.expectations.contract.model import Confirmation
 from flowproof_runner.expectations.contract.resolve import Env
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.expectations.contract.values import key
-from flowproof_runner.expectations.contract.view import ADAPTER, Call
+from flowproof_runner.expectations.contract.view import Call
 
 
 @dataclass(frozen=True, slots=True)

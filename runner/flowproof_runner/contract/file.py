@@ -1,0 +1,259 @@
+"""A contract file read: its expectations on the AST, its fixtures resolved, or every problem at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.contract.grammar import Envelope01, Envelope02, Mcp, Redaction
+from flowproof_runner.contract.import01 import import_expect
+from flowproof_runner.drivers.fixtures import Case
+from flowproof_runner.expectations.contract.gate import Enforced
+from flowproof_runner.expectations.contract.grammar import compile_expect
+from flowproof_runner.expectations.contract.lint import enforceable, lint
+from flowproof_runner.expectations.contract.model import Budget, Contract, Lane
+from flowproof_runner.expectations.matchers import subset
+from flowproof_runner.spec.document import Document, Place
+from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
+from flowproof_runner.spec.reader import read
+from flowproof_runner.spec.scalars import Scalar, value
+
+type Envelope = Envelope01 | Envelope02
+
+
+@dataclass(frozen=True, slots=True)
+class ContractFile:
+    """Everything a contract file says."""
+
+    path: Path
+    id: str
+    message: str
+    contract: Contract
+    data: JsonValue = None
+    has_data: bool = False
+    fixtures: Mapping[str, tuple[Case, ...]] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    enforced: frozenset[Enforced] = frozenset()
+    mcp: Mcp | None = None
+    redaction: Redaction | None = None
+    max_duration_ms: int | None = None
+    outcome_schema: JsonValue = None
+    version: str = "0.1"
+
+    @property
+    def timeout_s(self) -> float:
+        """After this long the run is ended: twice the allowed duration, never less than five seconds."""
+        return max(2 * (self.max_duration_ms or 15_000), 5_000) / 1000
+
+
+def load(path: Path) -> ContractFile:
+    """Read a contract file, YAML or JSON.
+
+    Raises SpecError with every problem found.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise SpecError([Problem(str(path), 0, 0, "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise SpecError([Problem(str(path), 0, 0, "", "is not UTF-8 text")]) from error
+    document = _json(text, path) if path.suffix == ".json" else read(text, str(path))
+    envelope = _validated(document)
+    return _Loader(document, path, envelope).load()
+
+
+def _json(text: str, path: Path) -> Document:
+    """JSON is read as JSON, for YAML refuses some of it (tabs); only the file can be named then."""
+    try:
+        root = json.loads(text)
+    except ValueError as error:
+        raise SpecError([Problem(str(path), 0, 0, "", f"is not JSON: {error}")]) from error
+    return Document(str(path), root, values={(): Place(1, 1)})
+
+
+def _validated(document: Document) -> Envelope:
+    version = document.root.get("schemaVersion") if isinstance(document.root, dict) else None
+    if version not in ("0.1", "0.2"):
+        found = version.text if isinstance(version, Scalar) else version
+        hint = (
+            f'found {found}, a number: put it in quotes, "{found}"'
+            if isinstance(version, Scalar)
+            else f"found {found!r}"
+        )
+        raise SpecError([document.problem(("schemaVersion",), Complaint(f'accepted: "0.1", "0.2"; {hint}'))])
+    try:
+        return (Envelope01 if version == "0.1" else Envelope02).model_validate(document.root)
+    except ValidationError as error:
+        raise SpecError(_problems(error, document)) from error
+
+
+def _problems(error: ValidationError, document: Document) -> Iterator[Problem]:
+    """Pydantic's errors with file and line; of a union's branches the one that got furthest is meant."""
+    for each in error.errors():
+        context = each.get("ctx", {})
+        complaints = context.get("complaints") or (Complaint(each["msg"]),)
+        for complaint in complaints:
+            yield document.problem(each["loc"], complaint, at_key=each["type"] == "extra_forbidden")
+
+
+@dataclass
+class _Loader:
+    document: Document
+    path: Path
+    envelope: Envelope
+    complaints: list[tuple[Loc, Complaint]] = field(default_factory=list)
+
+    def load(self) -> ContractFile:
+        envelope = self.envelope
+        contract = self._contract()
+        fixtures = {tool: self._fixture(tool, node) for tool, node in envelope.fixtures.items()}
+        contract = self._with_limits(contract)
+        for finding in lint(contract, fixtures={tool: len(cases) for tool, cases in fixtures.items()}):
+            self.complaints.append((("expect",), Complaint(f"{finding.path}: {finding.message}")))
+        self.complaints += [(loc, complaint) for loc, complaint in self._enforcement(contract)]
+        if self.complaints:
+            raise SpecError(self.document.problem(loc, complaint) for loc, complaint in self.complaints)
+        return self._file(contract, fixtures)
+
+    def _file(self, contract: Contract, fixtures: Mapping[str, tuple[Case, ...]]) -> ContractFile:
+        envelope = self.envelope
+        redaction = envelope.redact if isinstance(envelope, Envelope02) else None
+        return ContractFile(
+            path=self.path,
+            id=envelope.id,
+            message=envelope.input.message,
+            contract=contract,
+            data=envelope.input.data,
+            has_data="data" in envelope.input.model_fields_set,
+            fixtures=fixtures,
+            command=envelope.adapter.command if envelope.adapter is not None else (),
+            enforced=frozenset({"forbidden", "confirmation"}) if envelope.enforcement.preDispatch else frozenset(),
+            mcp=envelope.mcp,
+            redaction=redaction or (envelope.mcp.redaction if envelope.mcp is not None else None),
+            max_duration_ms=envelope.performance.maxDurationMs,
+            outcome_schema=self._outcome_schema(),
+            version=envelope.schemaVersion,
+        )
+
+    def _contract(self) -> Contract:
+        envelope, where = self.envelope, self.document.where
+        if isinstance(envelope, Envelope01):
+            contract, complaints = import_expect(envelope.expect, where)
+            self.complaints += [((), complaint) for complaint in complaints]
+            return contract
+        contract, complaints = compile_expect(
+            envelope.expect, envelope.fixtures.keys(), lambda loc: where(("expect", *loc))
+        )
+        self.complaints += [(("expect",), complaint) for complaint in complaints]
+        return contract
+
+    def _with_limits(self, contract: Contract) -> Contract:
+        extra: list[Budget | Lane] = []
+        limit, mcp = self.envelope.performance.maxDurationMs, self.envelope.mcp
+        if mcp is not None:
+            tools = self._resolved(mcp.toolSnapshot, ("mcp", "toolSnapshot")) if mcp.toolSnapshot is not None else None
+            extra.append(
+                Lane(
+                    id="mcp",
+                    where=self.document.where(("mcp",)),
+                    server="",
+                    call_ms=mcp.maxToolDurationMs,
+                    result_bytes=mcp.maxResponseBytes,
+                    errors=True,
+                    tools=tools,
+                    capabilities=mcp.capabilitySnapshot,
+                )
+            )
+        if limit is not None:
+            where = self.document.where(("performance",))
+            extra.append(Budget(id="performance.maxDurationMs", where=where, duration_ms=limit))
+        return replace(contract, expectations=(*contract.expectations, *extra))
+
+    def _fixture(self, tool: str, node: JsonValue) -> tuple[Case, ...]:
+        loc: Loc = ("fixtures", tool)
+        if isinstance(node, dict) and "$cases" in node:
+            return tuple(self._cases(node, loc))
+        return (Case(self._resolved(node, loc)),)
+
+    def _cases(self, node: Mapping[str, JsonValue], loc: Loc) -> Iterator[Case]:
+        cases = node["$cases"]
+        if len(node) > 1 or not isinstance(cases, list) or not cases:
+            self._complain("$cases stands alone and is a list of at least one case", loc)
+            return
+        earlier: list[Case] = []
+        for place, case in enumerate(cases):
+            here: Loc = (*loc, "$cases", place)
+            read = self._case(case, here)
+            if read is None:
+                continue
+            for before in earlier:
+                if _shadows(before, read):
+                    self._complain("is never reached: an earlier case fits every call it fits", here)
+                    break
+            earlier.append(read)
+            yield read
+
+    def _case(self, case: JsonValue, loc: Loc) -> Case | None:
+        if not isinstance(case, dict) or "result" not in case or case.keys() - {"callIndex", "arguments", "result"}:
+            self._complain("a case has a result, and may have callIndex and arguments", loc)
+            return None
+        call, arguments = case.get("callIndex"), case.get("arguments")
+        if call is not None and (isinstance(call, bool) or not isinstance(call, int) or call < 0):
+            self._complain("callIndex is a whole number from 0", loc)
+            return None
+        if arguments is not None and not isinstance(arguments, dict):
+            self._complain("arguments is an object", loc)
+            return None
+        return Case(self._resolved(case["result"], (*loc, "result")), call, arguments)
+
+    def _resolved(self, node: JsonValue, loc: Loc) -> JsonValue:
+        """The value itself, or the content of the file it names, beside the contract."""
+        if not isinstance(node, dict) or "$file" not in node:
+            return node
+        name = node["$file"]
+        if len(node) > 1 or not isinstance(name, str):
+            self._complain("$file stands alone and names a file", loc)
+            return None
+        try:
+            return read_value(self.path.parent / name)
+        except (OSError, ValueError, SpecError) as error:
+            self._complain(f"{name} cannot be read: {error}", loc)
+            return None
+
+    def _outcome_schema(self) -> JsonValue:
+        if isinstance(self.envelope, Envelope01):
+            outcome = self.envelope.expect.outcome
+            return outcome.schema_ if outcome is not None else None
+        return next((form.schema_ for form in self.envelope.expect.outcome if form.schema_ is not None), None)
+
+    def _enforcement(self, contract: Contract) -> Iterator[tuple[Loc, Complaint]]:
+        if not self.envelope.enforcement.preDispatch:
+            return
+        problem = enforceable(contract)
+        if problem is not None:
+            yield ("enforcement",), Complaint(problem)
+
+    def _complain(self, message: str, loc: Loc) -> None:
+        self.complaints.append((loc, Complaint(message)))
+
+
+def read_value(path: Path) -> JsonValue:
+    """The JSON value of a JSON or YAML file. Raises OSError, ValueError or SpecError."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".json":
+        found: JsonValue = json.loads(text)
+        return found
+    return value(read(text, str(path)).root)
+
+
+def _shadows(earlier: Case, later: Case) -> bool:
+    if earlier.call is not None and earlier.call != later.call:
+        return False
+    if earlier.arguments is None:
+        return True
+    return later.arguments is not None and subset(dict(earlier.arguments), dict(later.arguments))

@@ -1,0 +1,106 @@
+"""The envelope of a contract file: who is asked what, who answers, what must hold.
+
+`schemaVersion: "0.1"` files are read as they are and imported; `"0.2"` is the same envelope with `expect:` as in specs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from flowproof_runner.contract.expect01 import Expect01
+from flowproof_runner.expectations.contract.grammar import Expect
+from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Words
+from flowproof_runner.spec.problems import Complaint, refuse
+
+_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class Input(Part):
+    """What the agent is asked."""
+
+    message: Words
+    data: Json = None
+
+
+class AdapterCommand(Part):
+    """How the adapter is started when no command is given."""
+
+    command: Annotated[tuple[Words, ...], Field(min_length=1)]
+
+
+class Enforcement(Part):
+    """Whether calls are refused before dispatch."""
+
+    preDispatch: Flag = False  # the file format's name
+
+
+class McpCommand(Part):
+    """How the MCP server is started: stdio, no shell."""
+
+    command: Annotated[tuple[Words, ...], Field(min_length=1)]
+    env: dict[str, str] = Field(default_factory=dict, repr=False)
+    cwd: str = ""
+
+
+class Redaction(Part):
+    """Whose values are never written."""
+
+    keys: Annotated[tuple[Words, ...], Field(min_length=1)]
+    replacement: Words = "[REDACTED]"
+
+
+class Mcp(Part):
+    """An MCP server that answers the calls."""
+
+    server: McpCommand
+    capabilitySnapshot: Object | None = None
+    toolSnapshot: Json = None
+    startupTimeoutMs: Counted = 5000
+    requestTimeoutMs: Counted | None = None
+    maxToolDurationMs: Counted | None = None
+    maxResponseBytes: Counted | None = None
+    redaction: Redaction | None = None
+
+
+class Performance(Part):
+    """How long a run may take."""
+
+    maxDurationMs: Counted | None = None
+
+
+class Envelope(Part):
+    """A contract file."""
+
+    schemaVersion: Annotated[str, Field(strict=True)]
+    id: Annotated[str, Field(pattern=_ID)]
+    input: Input
+    fixtures: dict[str, Json] = Field(default_factory=dict)
+    adapter: AdapterCommand | None = None
+    enforcement: Enforcement = Enforcement()
+    mcp: Mcp | None = None
+    performance: Performance = Performance()
+
+
+class Envelope01(Envelope):
+    """A contract file of version 0.1."""
+
+    schemaVersion: Literal["0.1"]
+    expect: Expect01
+
+
+class Envelope02(Envelope):
+    """A contract file whose `expect:` is the one of specs."""
+
+    schemaVersion: Literal["0.2"]
+    expect: Expect
+    redact: Redaction | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.expect == Expect():
+            raise refuse(
+                Complaint("expects nothing, so no run could fail; write at least one expectation", ("expect",))
+            )
+        return self
