@@ -36,6 +36,14 @@ class Control:
         await self._desk.close_all(proxyserver())
 
     async def _serve(self) -> None:
+        try:
+            await self._listen()
+        except ConnectionError:
+            pass  # the runner hung up before it read what we sent: an end like any other
+        finally:
+            ctx.master.shutdown()
+
+    async def _listen(self) -> None:
         reader, self._writer = await asyncio.open_unix_connection(sock=self._socket, limit=2**28)
         self._send({"event": "ready"})
         pending: set[asyncio.Task[None]] = set()
@@ -43,7 +51,6 @@ class Control:
             task = asyncio.get_running_loop().create_task(self._answer(json.loads(line)))
             pending.add(task)
             task.add_done_callback(pending.discard)
-        ctx.master.shutdown()
 
     async def _answer(self, message: Message) -> None:
         answer: Message = {"id": message["id"]}

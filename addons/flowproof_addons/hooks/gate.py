@@ -8,8 +8,8 @@ from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireRep
 from flowproof_addons.hooks.crossing import Sessions, attach, port, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live.progress import Crossing
-from flowproof_addons.trace.body import BodyError
-from flowproof_addons.trace.body import request as read_request
+from flowproof_addons.trace import body
+from flowproof_addons.trace.model import BytesBody, Request
 
 _OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
@@ -42,15 +42,27 @@ class Gate:
         live = self._sessions[live_port]
         message = flow.request
         try:
-            request = read_request(
-                message.method, message.path, list(message.headers.items(True)), message.raw_content or b""
-            )
-        except BodyError as error:
+            request = _read(message)
+        except (body.EncodingError, _Unreadable) as error:
             live.problem(f"{message.method} {message.path.partition('?')[0]}: {error}")
             refuse(flow, ErrorText(f"flowproof: {error}", "flowproof_unreadable"), dialect)
             return
         attach(flow, Crossing(live, request, dialect))
         live.arrived(dialect)
+
+
+class _Unreadable(Exception):
+    """A body that says it is JSON and cannot be compared as such."""
+
+
+def _read(message: http.Request) -> Request:
+    content = message.raw_content or b""
+    request = body.request(message.method, message.path, message.headers, content)
+    if isinstance(request.body, BytesBody):
+        complaint = body.complaint(request.body.data, message.headers.get("content-type", ""))
+        if complaint is not None:
+            raise _Unreadable(f"the body says it is JSON, but {complaint}")
+    return request
 
 
 def _foreign(request: http.Request) -> bool:

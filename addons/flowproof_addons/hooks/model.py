@@ -82,7 +82,7 @@ def _credentials(flow: http.HTTPFlow, crossing: Crossing, upstream: Upstream) ->
         headers.pop(name, None)
     if not upstream.key:
         return
-    for name in [n for n in headers if credentials.is_credential(n)]:
+    for name in [n for n in headers if credentials.is_header(n)]:
         del headers[name]
     if crossing.dialect is not None:
         headers.update(crossing.dialect.authorize(upstream.key))
