@@ -10,6 +10,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import Phase
 from flowproof_runner import verdicts
+from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.drivers.tail import tail
 from flowproof_runner.findings import Finding
@@ -25,6 +26,8 @@ class Draft:
     spec: LoadedSpec
     phase: Phase
     folder: Path
+    directory: Path
+    """Where the agent runs."""
     start: Path
     """Paths below it are shown relative to it."""
     scrubber: Scrubber
@@ -37,7 +40,7 @@ class Draft:
     counts: Counts = field(default_factory=Counts)
     pins: Sequence[PinUse] = ()
     agent: DriverResult | None = None
-    containment: str = "not contained"
+    contained: ContainmentReport | None = None
     cassette: Path | None = None
     trace: Path | None = None
 
@@ -78,7 +81,7 @@ class Draft:
             counts=self.counts,
             pins=tuple(self.pins),
             agent=self._end(),
-            containment=self.containment,
+            containment=self.contained.tier if self.contained else "not contained (the agent was not run)",
             control={"id": control.id, "title": control.title} if control else None,
             cassette=self._shown(self.cassette),
             folder=self._shown(self.folder),

@@ -13,11 +13,12 @@ from flowproof_addons import FlowproofError
 from flowproof_addons.session import Session, Upstream
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Phase, Trace
-from flowproof_runner import cassette, judging, plan, upstream
+from flowproof_runner import cassette, containing, judging, plan, upstream
 from flowproof_runner.boundary import Outcome
+from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.draft import Draft, skipped
 from flowproof_runner.drivers.base import Addresses, Task
-from flowproof_runner.drivers.spawn import Plain, Spawner
+from flowproof_runner.drivers.spawn import Plain
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult
 from flowproof_runner.scrub import Scrubber
@@ -66,10 +67,6 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _plain(spec: LoadedSpec, folder: Path) -> Spawner:
-    return Plain()
-
-
 @dataclass(frozen=True, slots=True)
 class Flows:
     """Runs flows over one boundary; safe to use from several threads."""
@@ -77,8 +74,6 @@ class Flows:
     boundary: Boundary
     around: Surroundings
     cancelled: Event = field(default_factory=Event)
-    spawner: Callable[[LoadedSpec, Path], Spawner] = _plain
-    """Given the resolved spec and the flow's folder: how its agent is started."""
     now: Callable[[], datetime] = _now
 
     def within(self, suite: Suite) -> Flows:
@@ -92,7 +87,7 @@ class Flows:
             reason = f"{', '.join(unset)} {'is' if len(unset) == 1 else 'are'} not set"
             return skipped(spec.path, spec.spec.name, phase, reason)
         scrubber = Scrubber(plan.secrets(spec, self.around))
-        draft = Draft(spec, phase, folder, self.around.start, scrubber)
+        draft = Draft(spec, phase, folder, plan.directory(spec, self.around), self.around.start, scrubber)
         try:
             draft.resolved = resolve.resolved(spec, self.around.shell, phase)
             draft.add(plan.hooks(spec, "before_each", self.around).run(folder))
@@ -128,7 +123,8 @@ class Flows:
         """Run the agent behind an open session; how it ended goes into the draft."""
         spec = draft.resolved
         session = plan.opening(spec, draft.phase, draft.folder, cassette.path_of(spec.path), self.around, upstreams)
-        driver = plan.driver(spec, self.around, self.spawner(spec, draft.folder))
+        contained = self._containment(draft)
+        driver = plan.driver(spec, self.around, contained or Plain())
         opened = self.boundary.open(session)
         try:
             addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
@@ -137,11 +133,19 @@ class Flows:
             draft.agent = driver.run(task)
         finally:
             outcome = opened.close()
-        draft.notes += draft.agent.notes
+        draft.contained = contained.report if contained else containing.unasked(spec)
+        draft.notes += (*draft.agent.notes, *containing.notes(draft.spec, draft.contained))
+        containing.say_observed(draft.contained)
         for path in (draft.agent.stdout, draft.agent.stderr):
             if path is not None:
                 draft.scrubber.file(path)
         return outcome
+
+    def _containment(self, draft: Draft) -> ContainedSpawner | None:
+        asked = containing.wanted(draft.spec, draft.resolved)
+        if not asked.engaged or draft.resolved.spec.agent.driver != "command":
+            return None
+        return ContainedSpawner(asked.policy(), draft.folder)
 
     def _keep(self, draft: Draft, trace: Trace) -> None:
         """The run's own trace: what `flowproof show` reads."""

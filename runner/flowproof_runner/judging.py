@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner import verdicts
+from flowproof_runner import containing, secrets, verdicts
 from flowproof_runner.boundary import Outcome
 from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.evidence.build import build
-from flowproof_runner.expectations.ast import PlacedStep
+from flowproof_runner.expectations.ast import NoEgress, NoSecretLeak, NoSideEffect, PlacedStep
 from flowproof_runner.expectations.judge import judge as assertions
 from flowproof_runner.expectations.judgement import CallLimit
+from flowproof_runner.expectations.words import step_words
 from flowproof_runner.findings import Finding
 from flowproof_runner.result import PinUse, StepResult
 from flowproof_runner.spec import session
@@ -57,12 +58,14 @@ def _assertions(draft: Draft, trace: Trace, registry: Registry) -> None:
     strict = spec.document.where(("strict",)) if spec.spec.strict else None
     judgement = assertions(spec.steps, evidence, strict=strict, limits=_limits(draft))
     draft.add(replace(found, caused_by=found.caused_by or _follows(found, cause)) for found in judgement.findings)
-    draft.add(_unjudged(step) for step in judgement.unjudged)
+    controls = [_control(draft, trace, step) for step in judgement.unjudged]
+    draft.add(found for findings, _ in controls for found in findings)
     draft.notes += (note.message for note in judgement.notes)
     draft.steps = [
         StepResult(number=step.number, text=step.text, ok=step.passed, where=step.where, note=step.note)
         for step in judgement.steps
     ]
+    draft.steps = sorted([*draft.steps, *(step for _, step in controls)], key=lambda step: step.number)
 
 
 def _limits(draft: Draft) -> Iterator[CallLimit]:
@@ -72,6 +75,33 @@ def _limits(draft: Draft) -> Iterator[CallLimit]:
     for number, tool in enumerate(draft.spec.spec.tools):
         if tool.results:
             yield CallLimit(tool.name, len(tool.results), draft.spec.document.where(("tools", number)))
+
+
+def _control(draft: Draft, trace: Trace, step: PlacedStep) -> tuple[tuple[Finding, ...], StepResult]:
+    """Judge a step that reads more than the evidence: the network, the disk, secrets."""
+    findings = tuple(_judged(draft, trace, step))
+    result = StepResult(
+        number=step.number,
+        text=step_words(step.step),
+        ok=not findings,
+        where=step.where,
+        note=findings[0].message if findings else "",
+    )
+    return findings, result
+
+
+def _judged(draft: Draft, trace: Trace, step: PlacedStep) -> Iterator[Finding]:
+    match step.step:
+        case NoSecretLeak():
+            assert draft.agent is not None
+            printed = {"stdout": draft.agent.stdout, "stderr": draft.agent.stderr}
+            outputs = {name: path for name, path in printed.items() if path is not None}
+            yield from secrets.judge(step, draft.scrubber.secrets, trace, outputs)
+        case NoEgress() | NoSideEffect():
+            assert draft.contained is not None
+            yield from containing.judged(step, draft.contained, draft.directory)
+        case _:
+            yield _unjudged(step)
 
 
 def _unjudged(step: PlacedStep) -> Finding:

@@ -41,7 +41,7 @@ def writes(report: ContainmentReport, step: Writes, cwd: str) -> Iterator[Findin
     seen: dict[str, list[FileEvent]] = {}
     for event in report.files:
         for path in event.paths:
-            if not any(pattern.fullmatch(path) for pattern in allowed):
+            if not _device(path) and not any(pattern.fullmatch(path) for pattern in allowed):
                 seen.setdefault(path, []).append(event)
     for path, events in seen.items():
         first = events[0]
@@ -127,6 +127,11 @@ def _times(count: int) -> str:
 
 def _how(event: FileEvent) -> str:
     return f"{event.call} [{event.flags}]" if event.flags else event.call
+
+
+def _device(path: str) -> bool:
+    """A terminal or another device: opening it writes no file. Shared memory under /dev does."""
+    return path.startswith("/dev/") and not path.startswith("/dev/shm/")
 
 
 def _glob(pattern: str, cwd: str) -> re.Pattern[str]:

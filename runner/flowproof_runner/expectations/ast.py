@@ -57,7 +57,10 @@ class NoEgress:
 
 @dataclass(frozen=True, slots=True)
 class NoSideEffect:
-    """`assert_no_side_effect`."""
+    """`assert_no_side_effect: fs_write`."""
+
+    allowed: tuple[str, ...] = ()
+    """Globs of paths that may be written."""
 
 
 @dataclass(frozen=True, slots=True)

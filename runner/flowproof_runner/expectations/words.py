@@ -101,8 +101,10 @@ def step_words(step: Step) -> str:
             return f"assert: reply {reply_words(matcher)}"
         case NoEgress():
             return "assert_no_egress"
-        case NoSideEffect():
-            return "assert_no_side_effect"
+        case NoSideEffect(allowed=()):
+            return "assert_no_side_effect: fs_write"
+        case NoSideEffect(allowed=allowed):
+            return f"assert_no_side_effect: fs_write except {', '.join(allowed)}"
         case NoSecretLeak(variables=variables):
             return f"assert_no_secret_leak: {', '.join(f'${{{name}}}' for name in variables)}"
         case _:

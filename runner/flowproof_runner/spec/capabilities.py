@@ -8,7 +8,9 @@ from flowproof_runner.spec.document import Document
 from flowproof_runner.spec.problems import Complaint, Loc, Problem
 from flowproof_runner.spec.scalars import Node, value
 
-SUPPORTED: frozenset[str] = frozenset({"command", "url", "tools", "pins", "strict", "skip_unless_env", "redact"})
+SUPPORTED: frozenset[str] = frozenset(
+    {"command", "url", "tools", "pins", "strict", "skip_unless_env", "redact", "egress", "side_effect", "secret_leak"}
+)
 """The capabilities this version has. An engine that lands adds its name here."""
 
 NEEDED_BY: dict[Loc, str] = {

@@ -27,7 +27,7 @@ from flowproof_runner.spec.scalars import Node, value
 from flowproof_runner.spec.tokens import ProseError
 from flowproof_runner.spec.tools import TOOL
 
-BARE = ("assert_no_egress", "assert_no_side_effect")
+BARE = ("assert_no_egress",)
 """Steps that are one word."""
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -123,6 +123,21 @@ type ReplyForm = Annotated[
 ]
 
 
+class SideEffect(Part):
+    """`assert_no_side_effect:` with exceptions."""
+
+    what: Literal["fs_write"] = Field(description="Writing, replacing, renaming or removing files.")
+    allowed: tuple[Words, ...] = Field(default=(), alias="except", description="Globs of paths that may be written.")
+
+
+def _side_effect(node: object) -> object:
+    """`assert_no_side_effect: fs_write` is short for `{what: fs_write}`."""
+    return {"what": node} if isinstance(node, str) else node
+
+
+type SideEffectForm = Annotated[SideEffect, BeforeValidator(_side_effect)]
+
+
 class StepEntry(Part):
     """One step; exactly one key."""
 
@@ -133,7 +148,7 @@ class StepEntry(Part):
     assert_no_tool_request: CallForm | None = Field(default=None, description="The model never asks for this tool.")
     said: ReplyForm | None = Field(default=None, alias="assert", description="What the agent's last reply says.")
     assert_no_egress: Bare | None = Field(default=None, description="Nothing undeclared was reached.")
-    assert_no_side_effect: Bare | None = Field(default=None, description="Nothing was destroyed.")
+    assert_no_side_effect: SideEffectForm | None = Field(default=None, description="No file was written or removed.")
     assert_no_secret_leak: (
         Annotated[
             tuple[str, ...],
@@ -171,7 +186,9 @@ class StepEntry(Part):
             return NoSecretLeak(self.assert_no_secret_leak)
         if self.prompt is not None:
             return Prompt(self.prompt)
-        return NoEgress() if self.assert_no_egress else NoSideEffect()
+        if self.assert_no_side_effect is not None:
+            return NoSideEffect(self.assert_no_side_effect.allowed)
+        return NoEgress()
 
 
 def _bare(node: object) -> object:

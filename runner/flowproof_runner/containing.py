@@ -1,0 +1,53 @@
+"""What a spec asks of containment, and what the run's containment report means for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from flowproof_runner.containment import judge, plan, tier
+from flowproof_runner.containment.plan import Plan
+from flowproof_runner.containment.report import ContainmentReport
+from flowproof_runner.expectations.ast import NoEgress, NoSideEffect, PlacedStep
+from flowproof_runner.findings import Finding
+from flowproof_runner.spec.file import LoadedSpec
+
+
+def wanted(written: LoadedSpec, resolved: LoadedSpec) -> Plan:
+    """The spec's plan. Raises EntryError, in the words of the spec as written, if an entry is no destination."""
+    kinds = {type(each.step) for each in written.steps}
+    return plan.plan(
+        written.spec.agent.allow_egress,
+        resolved.spec.agent.allow_egress,
+        certify=NoEgress in kinds,
+        writes=NoSideEffect in kinds,
+        where=written.document.where(("agent", "allow_egress")),
+    )
+
+
+def unasked(spec: LoadedSpec) -> ContainmentReport:
+    """The report of a run that nothing contained, with the reason."""
+    tiers = {"url": tier.URL, "adapter": tier.ADAPTER, "command": tier.NOT_ASKED}
+    return ContainmentReport(tiers[spec.spec.agent.driver])
+
+
+def judged(step: PlacedStep, report: ContainmentReport, cwd: Path) -> Iterator[Finding]:
+    """The findings of one containment step."""
+    if isinstance(step.step, NoEgress):
+        yield from judge.egress(report, step.where)
+    elif isinstance(step.step, NoSideEffect):
+        yield from judge.writes(report, judge.Writes(step.step.allowed, step.where), str(cwd))
+
+
+def notes(written: LoadedSpec, report: ContainmentReport) -> Iterator[str]:
+    """What people should know and no step judges."""
+    certify = any(isinstance(each.step, NoEgress) for each in written.steps)
+    yield from judge.notes(report, written.spec.agent.allow_egress, certify=certify)
+
+
+def say_observed(report: ContainmentReport) -> None:
+    """Print what files the agent destroyed; by design it is stored nowhere."""
+    lines: Sequence[str] = judge.observation(report)
+    if lines:
+        print("\n".join(lines), file=sys.stderr, flush=True)
