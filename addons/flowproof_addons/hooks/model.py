@@ -78,7 +78,8 @@ def _credentials(flow: http.HTTPFlow, crossing: Crossing, upstream: Upstream) ->
     """Our key in place of the agent's placeholder; no key of ours: the agent's own headers, untouched."""
     headers = flow.request.headers
     headers["accept-encoding"] = "identity"
-    for name in ("proxy-connection", "proxy-authorization", "keep-alive", "te"):
+    nominated = {name.strip().lower() for name in headers.get("connection", "").split(",")} - {"", "close"}
+    for name in {"proxy-connection", "proxy-authorization", "keep-alive", "te", *nominated}:
         headers.pop(name, None)
     if not upstream.key:
         return
