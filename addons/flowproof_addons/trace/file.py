@@ -155,12 +155,17 @@ def _check_version(node: Node) -> None:
 
 
 def _exchanges(node: Node, folder: Path) -> tuple[Exchange, ...]:
-    entries = list(node.get("model").get("turns").items())
+    entries = [(entry, True) for entry in node.get("model").get("turns").items()]
     if node.has("side_calls"):
-        entries += node.get("side_calls").items()
-    numbered = sorted(((entry.get("n").integer(), entry) for entry in entries), key=lambda pair: pair[0])
+        entries += [(entry, False) for entry in node.get("side_calls").items()]
     reader = Reader()
-    return tuple(reader.read(blobs.put_back(entry, lambda digest: _fetch(digest, folder)))[1] for _, entry in numbered)
+    exchanges = []
+    for entry, is_turn in sorted(entries, key=lambda pair: pair[0].get("n").integer()):
+        exchange = reader.read(blobs.put_back(entry, lambda digest: _fetch(digest, folder)))[1]
+        if exchange.is_turn is not is_turn:
+            raise entry.wrong("a turn has a `dialect`" if is_turn else "a side call has no `dialect`")
+        exchanges.append(exchange)
+    return tuple(exchanges)
 
 
 def _fetch(digest: Node, folder: Path) -> bytes:
