@@ -32,11 +32,11 @@ class Pin(Part):
     """A span that may differ between runs."""
 
     at: str = ""
-    """Path in the request body, `messages[*].content`, `[*]` for any index, `**` for anywhere. Empty: the whole body."""
+    """Path in the request body: `messages[*].content`, `[*]` any index, `**` anywhere. Empty: the whole body."""
     match: str = ""
     """Regular expression; its groups (or the whole match, without groups) may differ. Empty: the whole value may."""
     kind: Literal["text", "date", "path", "unordered"] = "text"
-    """`date`: the replayed span must be the real today in the same format. `path`: a directory, mapped to the run's own.
+    """`date`: the replayed span must be the real today, in the same format. `path`: a directory, mapped to the run's.
     `unordered`: the list at `at` is compared as a set (by id)."""
     why: str = ""
     name: str = ""

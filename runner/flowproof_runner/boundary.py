@@ -157,13 +157,13 @@ class Boundary:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        for end in (lambda: None, self._process.terminate, self._process.kill):
-            end()
+        for harder in (self._process.terminate, self._process.kill, None):
             try:
                 self._process.wait(_STOP_S)
                 break
             except subprocess.TimeoutExpired:
-                continue
+                if harder is not None:
+                    harder()
         self._reader.join(_STOP_S)
         self._socket.close()
 

@@ -160,6 +160,7 @@ class Flows:
             exchanges=outcome.exchanges,
             mcp={name: _lane(value) for name, value in outcome.lanes.items()},
             mocks=plan.mocks(spec),
+            extra=plan.extra(spec, self.around),
         )
 
 

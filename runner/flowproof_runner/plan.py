@@ -95,6 +95,12 @@ def mocks(spec: LoadedSpec) -> JsonValue:
     return [mock.model_dump(mode="json", exclude_defaults=True) for mock in session.tool_mocks(spec.spec)] or None
 
 
+def extra(spec: LoadedSpec, around: Surroundings) -> dict[str, JsonValue]:
+    """What else a cassette needs: the directory, where a `path` pin maps it. Else it would say where somebody works."""
+    mapped = any(pin.kind == "path" for pin in session.pins(spec.spec))
+    return {"directory": str(directory(spec, around))} if mapped else {}
+
+
 def ports(spec: LoadedSpec) -> frozenset[int]:
     """The fixed ports the flow needs for itself."""
     fixed = (spec.spec.agent.proxy_port, *(server.port for server in spec.spec.mcp))

@@ -6,8 +6,7 @@ import functools
 import inspect
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
-from typing import Protocol, cast
+from collections.abc import Awaitable, Callable, Coroutine
 
 from mitmproxy import http
 
@@ -19,11 +18,7 @@ _log = logging.getLogger(__name__)
 type Hook[T] = Callable[[T, http.HTTPFlow], Awaitable[None] | None]
 
 
-class _Wrapped[T](Protocol):
-    async def __call__(self, addon: T, flow: http.HTTPFlow, /) -> None: ...
-
-
-def fail_closed[T](hook: Hook[T]) -> Callable[[T, http.HTTPFlow], Awaitable[None]]:
+def fail_closed[T](hook: Hook[T]) -> Callable[[T, http.HTTPFlow], Coroutine[None, None, None]]:
     """The hook, with any exception turned into an error answer and a problem of the session."""
 
     @functools.wraps(hook)
@@ -36,7 +31,7 @@ def fail_closed[T](hook: Hook[T]) -> Callable[[T, http.HTTPFlow], Awaitable[None
             _end(flow, f"{getattr(hook, '__qualname__', 'hook')}: {type(error).__name__}: {error}")
             _log.debug("%s", traceback.format_exc())
 
-    return cast("Callable[[T, http.HTTPFlow], Awaitable[None]]", wrapped)
+    return wrapped
 
 
 def _end(flow: http.HTTPFlow, words: str) -> None:

@@ -68,6 +68,8 @@ class Live:
                 clock=clock,
                 own_directory=session.own_directory,
                 redactor=self._redactor,
+                recorded_at=recordings.recorded_at if recordings else "",
+                recorded_directory=_directory(recordings),
             )
         self.closed = asyncio.Event()
         self.turns = 0
@@ -162,7 +164,7 @@ class Live:
             "divergences": list(self.divergences),
             "unserved": self._unserved(),
             "pins": dict(self.matcher.pin_counts()) if self.matcher else {},
-            "redacted": sorted(self._redactor.hits),
+            "redacted": [*sorted(self._redactor.hits)],
         }
 
     def _unserved(self) -> list[JsonValue]:
@@ -178,3 +180,9 @@ class Live:
     def _note_calls(self, dialect: Dialect | None, reply: Reply) -> None:
         if dialect is not None and self.session.mocks and isinstance(reply.body, JsonBody):
             self._mocks.decided(dialect.read_reply(reply.body.value).calls)
+
+
+def _directory(recordings: Trace | None) -> str:
+    """Where the agent ran at record; kept only for specs with a `path` pin."""
+    found = recordings.extra.get("directory") if recordings else None
+    return found if isinstance(found, str) else ""

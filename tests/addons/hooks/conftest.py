@@ -81,9 +81,10 @@ def make_flow() -> MakeFlow:
     ) -> http.HTTPFlow:
         flow = tflow.tflow()
         named = {"host": f"127.0.0.1:{port}", "content-type": "application/json", **(headers or {})}
-        flow.request = http.Request.make(method, f"http://127.0.0.1:{port}{path}", b"", named)
+        flow.request = http.Request.make(method, f"http://127.0.0.1:{port}{path}", b"", {})
         flow.request.raw_content = body
-        flow.request.headers["host"] = named["host"]
+        for name, value in named.items():
+            flow.request.headers[name] = value
         flow.client_conn.sockname = ("127.0.0.1", port)
         flow.live = live
         return flow

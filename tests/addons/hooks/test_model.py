@@ -51,9 +51,9 @@ def answered(flow: http.HTTPFlow, response: http.Response) -> None:
 
     async def hooks() -> None:
         await Tracer().responseheaders(flow)
-        if callable(flow.response and flow.response.stream):
-            flow.response.stream(response.raw_content)  # type: ignore[operator, union-attr]
-            flow.response.stream(b"")  # type: ignore[operator, union-attr]
+        if callable(response.stream):
+            response.stream(response.raw_content or b"")
+            response.stream(b"")
         await Tracer().response(flow)
 
     asyncio.run(hooks())
@@ -136,7 +136,7 @@ def test_the_specs_result_is_what_the_model_is_told_and_what_is_kept(
     sessions: Sessions, make_live: Any, make_flow: Any
 ) -> None:
     live = sessions[4711] = make_live("record", upstreams=KEYED, results={"look": {"fixed": True}})
-    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    call: JsonValue = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     history: list[JsonValue] = [
         {"role": "user", "content": "hello"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
