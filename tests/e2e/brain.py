@@ -47,6 +47,10 @@ def answer(seen: Seen) -> Answer:
         return _responses(seen)
     if path.endswith("/messages"):
         return _messages(seen)
+    if path.endswith("/audio/transcriptions"):
+        return reply({"text": "rain on a roof", "usage": {"type": "duration", "seconds": 3}})
+    if path.endswith("/messages/count_tokens"):
+        return reply({"input_tokens": len(seen.body)})
     if path.endswith("/models"):
         return reply({"object": "list", "data": [{"id": "brain-1", "object": "model", "created": CREATED}]})
     return reply({"error": {"message": f"nothing at {path}", "type": "not_found"}}, 404)
@@ -87,7 +91,7 @@ def _chat(seen: Seen) -> Answer:
     thought = _think(seen, told, prompt)
     if seen.json.get("stream"):
         return stream(sse(*_chat_chunks(thought, bool((seen.json.get("stream_options") or {}).get("include_usage")))))
-    message = {"role": "assistant", "content": thought.text or None, "refusal": None}
+    message: dict[str, object] = {"role": "assistant", "content": thought.text or None, "refusal": None}
     if thought.calls:
         message["tool_calls"] = [_chat_call(call) for call in thought.calls]
     return reply({
@@ -172,9 +176,7 @@ def _blocks(thought: Thought) -> list[dict[str, Any]]:
     if not thought.calls:
         return [{"type": "text", "text": thought.text, "citations": None}]
     thinking = {"type": "thinking", "thinking": "I had better look.", "signature": f"sig-{thought.key}"}
-    calls = [
-        {"type": "tool_use", "id": c.id, "name": c.name, "input": json.loads(c.arguments)} for c in thought.calls
-    ]
+    calls = [{"type": "tool_use", "id": c.id, "name": c.name, "input": json.loads(c.arguments)} for c in thought.calls]
     return [thinking, *calls]
 
 

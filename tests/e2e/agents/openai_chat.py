@@ -43,9 +43,7 @@ async def once_async(messages: list[Any]) -> Any:
 async def streamed_async(messages: list[Any]) -> Any:
     async with (
         openai.AsyncOpenAI() as client,
-        client.chat.completions.stream(
-            messages=messages, stream_options={"include_usage": True}, **ASK
-        ) as chunks,
+        client.chat.completions.stream(messages=messages, stream_options={"include_usage": True}, **ASK) as chunks,
     ):
         async for _ in chunks:
             pass

@@ -23,5 +23,7 @@ const ask = {
 const result = process.argv[3] === "stream" ? streamText(ask) : await generateText(ask);
 const steps = await result.steps;
 for (const { response, usage, toolCalls, text } of steps) {
-  console.log(JSON.stringify({ id: response.id, at: response.timestamp, usage, toolCalls, text }));
+  // Anthropic's replies carry no time: what the SDK calls one is this machine's clock
+  const at = process.argv[2] === "anthropic" ? undefined : response.timestamp;
+  console.log(JSON.stringify({ id: response.id, at, usage, toolCalls, text }));
 }

@@ -1,0 +1,159 @@
+"""However a run ends, nothing it started is left, and parallel runs do not touch each other."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.e2e.scenario import PATIENCE_S, Scenario, Started, chat, python
+from tests.e2e.upstream import Upstream
+
+from flowproof_runner.boundary import Boundary
+
+type New = Callable[..., Scenario]
+
+
+def until(what: str, holds: Callable[[], bool]) -> None:
+    """Wait for something that has no event of its own: another process's file, a process's end."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline, f"{what} did not happen"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def lingering(scenario: New) -> Scenario:
+    """A flow whose agent, once it has had its turn, waits for ever with two stubborn descendants."""
+    flow = scenario(python("lingers.py"), ["assert: reply contains Told"])
+    assert flow.record(AGENT_LINGERS="").code == 0
+    return flow
+
+
+def _started(flow: Scenario, command: str) -> Started:
+    ready = flow.folder / "ready"
+    ready.unlink(missing_ok=True)
+    running = flow.start(command, str(flow.spec), AGENT_LINGERS=str(ready))
+    until("the agent's turn", ready.exists)
+    assert len(running.processes()) >= 5  # the CLI, mitmdump, the agent and its two
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_a_signal_ends_everything(number: signal.Signals, command: str, lingering: Scenario) -> None:
+    before = lingering.cassette.read_bytes()
+    running = _started(lingering, command)
+    running.interrupt(number)
+    outcome = running.finish()
+    assert outcome.code == 128 + number
+    assert outcome.left == ()
+    assert "Traceback" not in outcome.said
+    assert lingering.cassette.read_bytes() == before
+
+
+def test_a_second_interrupt_does_not_leave_anything_either(lingering: Scenario) -> None:
+    running = _started(lingering, "run")
+    running.interrupt()
+    running.interrupt()
+    running.interrupt()
+    outcome = running.finish()
+    assert outcome.code == 130
+    assert outcome.left == ()
+
+
+def test_the_boundary_dies_with_a_killed_runner(lingering: Scenario) -> None:
+    """SIGKILL cannot be caught; what can hang up does."""
+    running = _started(lingering, "run")
+    running.process.kill()
+    running.process.wait(PATIENCE_S)
+    until("the end of the boundary", lambda: not [p for p in running.processes() if _is(p, "mitmdump")])
+    for process in running.processes():
+        process.kill()
+    running.finish()
+
+
+def test_a_killed_boundary_is_an_error_not_a_pass(lingering: Scenario) -> None:
+    running = _started(lingering, "run")
+    (boundary,) = [p for p in running.processes() if _is(p, "mitmdump")]
+    boundary.kill()
+    outcome = running.finish()
+    assert outcome.code == 2
+    assert outcome.left == ()
+    assert "boundary" in outcome.said
+
+
+def test_a_boundary_that_nobody_waits_for_ends_by_itself(tmp_path: Path) -> None:
+    """Hanging up before it was ready: it ends of its own accord, not by a signal five seconds later."""
+    boundary = Boundary(tmp_path)
+    boundary.close()
+    assert boundary._process.returncode == 0
+
+
+def test_an_agent_that_never_ends_is_ended_at_its_timeout(lingering: Scenario) -> None:
+    lingering.change(agent={"timeout": "2s"})
+    outcome = lingering.run(AGENT_LINGERS=str(lingering.folder / "ready"))
+    assert outcome.code == 1
+    assert outcome.flow.agent is not None
+    assert outcome.flow.agent.ending == "timed out"
+
+
+def test_descendants_that_outlive_their_agent_are_ended(scenario: New) -> None:
+    """Surprise 23: a grandchild that holds stdout costs no ten seconds."""
+    flow = scenario(python("lingers.py", "leaves"), ["assert: reply contains Told"])
+    assert flow.record().code == 0
+    outcome = flow.run()
+    assert outcome.code == 0, outcome.said
+    assert outcome.flow.duration_s < 8
+    assert "left" in outcome.told
+
+
+def test_an_agent_that_cannot_be_started_is_named(scenario: New) -> None:
+    flow = scenario(["no-such-program-anywhere"])
+    outcome = flow.record()
+    assert outcome.code == 2
+    assert "no-such-program-anywhere" in outcome.said
+
+
+def test_twenty_runs_at_a_time(planned: New, tmp_path: Path) -> None:
+    """Each with a boundary of its own, over one folder."""
+    flow = planned([chat("one"), chat("two")])
+    assert flow.record().code == 0
+    started = [flow.start("run", str(flow.spec)) for _ in range(20)]
+    outcomes = [one.finish() for one in started]
+    assert [o.code for o in outcomes] == [0] * 20, [o.said for o in outcomes if o.code]
+    assert all(o.left == () for o in outcomes)
+
+
+def test_forty_flows_in_one_invocation(planned: New) -> None:
+    flow = planned([[chat("one"), chat("two")], chat("three")])
+    assert flow.record().code == 0
+    for i in range(39):
+        flow.copy(f"copy-{i}")
+    outcome = flow.cli("run", ".", "-j", "8")
+    assert outcome.code == 0, outcome.said
+    assert outcome.report is not None
+    assert outcome.report.count("pass") == 40
+
+
+def _is(process: psutil.Process, name: str) -> bool:
+    try:
+        return any(Path(word).name == name for word in process.cmdline()[:2])
+    except psutil.Error:
+        return False
+
+
+def test_an_interrupted_suite_reports_what_had_ended(lingering: Scenario, upstream: Upstream) -> None:
+    quick = lingering.copy("a-quick")
+    quick.change(agent={"env": {"AGENT_LINGERS": ""}})
+    ready = lingering.folder / "ready"
+    running = lingering.start("run", ".", "-j", "1", AGENT_LINGERS=str(ready))
+    until("the second agent's turn", ready.exists)
+    running.interrupt()
+    outcome = running.finish()
+    assert outcome.code == 130
+    assert outcome.left == ()
+    assert "a-quick" in outcome.said

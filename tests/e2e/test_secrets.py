@@ -1,0 +1,113 @@
+"""No credential reaches the disk, the agent, an error text or a report (H71-H78, surprise 7)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from tests.e2e.scenario import Outcome, Scenario, chat, python
+from tests.e2e.upstream import Upstream, reply
+
+type New = Callable[..., Scenario]
+
+KEY = "sk-real-0123456789abcdefghij"
+HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "cookie", "proxy-authorization")
+COMPLETION = {
+    "id": "c",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Told."}}],
+}
+
+
+def everywhere(flow: Scenario, outcome: Outcome) -> str:
+    """All that was written and all that was said, but the agent's own request plan."""
+    files = [p for p in flow.folder.rglob("*") if p.is_file() and p.name != "flow.json"]
+    return "\n".join([*(p.read_bytes().decode("latin-1") for p in files), outcome.said])
+
+
+@pytest.mark.parametrize("variable", ["FLOWPROOF_AGENT_KEY", "OPENAI_API_KEY"])
+def test_the_upstreams_key_is_on_the_wire_and_nowhere_else(variable: str, scenario: New, upstream: Upstream) -> None:
+    """H71: not in the agent's environment, not on disk, not in a word that was printed."""
+    flow = scenario(python("tells_environment.py"))
+    recorded = flow.record(**{variable: KEY})
+    assert recorded.code == 0, recorded.said
+    assert upstream.seen[0].header("authorization") == f"Bearer {KEY}"
+    assert KEY not in everywhere(flow, recorded)
+    assert "OPENAI_API_KEY" in recorded.printed
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_credential_headers_of_the_agent_are_not_kept(header: str, planned: New) -> None:
+    """H71, H73: an allow-list of stored headers; one registry for all."""
+    flow = planned([{**chat(), "headers": {header: KEY, "x-custom": KEY}}])
+    recorded = flow.record()
+    assert recorded.code == 0, recorded.said
+    assert KEY not in everywhere(flow, recorded)
+
+
+def test_credential_headers_of_the_upstream_are_not_kept(planned: New, upstream: Upstream) -> None:
+    upstream.handler = lambda seen: reply(COMPLETION, set_cookie=f"session={KEY}", x_api_key=KEY)
+    flow = planned([chat()])
+    recorded = flow.record()
+    assert recorded.code == 0, recorded.said
+    assert KEY not in everywhere(flow, recorded)
+
+
+@pytest.mark.parametrize("value", ['p"a\\ss/wörd 1', "line one\nline two", KEY])
+@pytest.mark.parametrize("form", [str, json.dumps, lambda v: base64.b64encode(v.encode()).decode(), quote])
+def test_a_declared_secret_never_reaches_the_disk(
+    value: str, form: Callable[[str], str], planned: New, upstream: Upstream
+) -> None:
+    """Surprise 7: quotes, backslashes and encodings hide nothing; the agent is served what it was sent (H78)."""
+    words = f"Told {form(value)}."
+    message = {"role": "assistant", "content": words}
+    completion = {**COMPLETION, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    upstream.handler = lambda seen: reply(completion)
+    flow = planned([chat(f"Use {form(value)}")], redact={"values": ["${DB_PASSWORD}"]})
+    recorded = flow.record(DB_PASSWORD=value)
+    assert recorded.code == 0, recorded.said
+    kept = everywhere_but_output(flow, recorded)
+    for written in {value, json.dumps(value)[1:-1], form(value), json.dumps(form(value))[1:-1]}:
+        assert written not in kept
+    replayed = flow.run(DB_PASSWORD=value)
+    assert replayed.code == 0, replayed.said
+    sent = hashlib.sha256(json.dumps(completion, ensure_ascii=False).encode()).hexdigest()
+    assert json.loads(recorded.printed)["sha256"] == sent
+    assert replayed.printed == recorded.printed
+
+
+def everywhere_but_output(flow: Scenario, outcome: Outcome) -> str:
+    """As `everywhere`, without what the agent itself printed."""
+    files = [p for p in flow.folder.rglob("*") if p.is_file() and p.name not in ("flow.json", "stdout.txt")]
+    return "\n".join([*(p.read_bytes().decode("utf-8", "replace") for p in files), outcome.said])
+
+
+def test_a_miss_does_not_print_the_secret_it_missed_on(planned: New) -> None:
+    """H30, H74: the difference is told, the value is not."""
+    flow = planned([chat("The key is old-0123456789abcdef.")], redact={"values": ["${TOKEN}"]})
+    assert flow.record(TOKEN=KEY).code == 0
+    flow.plan([chat(f"The key is {KEY}.")])
+    replayed = flow.run(TOKEN=KEY)
+    assert (replayed.code, replayed.ids[0]) == (1, "model.divergence"), replayed.said
+    assert KEY not in everywhere(flow, replayed)
+
+
+def test_a_key_in_an_upstream_address_is_refused(planned: New, upstream: Upstream) -> None:
+    flow = planned([chat()])
+    outcome = flow.record(FLOWPROOF_AGENT_UPSTREAM=f"http://user:{KEY}@127.0.0.1:{upstream.port}")
+    assert outcome.code == 2
+    assert KEY not in everywhere(flow, outcome)
+
+
+def test_an_upstream_that_echoes_the_key_does_not_put_it_on_disk(planned: New, upstream: Upstream) -> None:
+    """`Incorrect API key provided: sk-…` comes back in error bodies."""
+    upstream.handler = lambda seen: reply({"error": {"message": f"Incorrect API key: {KEY}", "type": "auth"}}, 401)
+    flow = planned([chat()], ["assert_no_tool_call: anything"])
+    recorded = flow.record(FLOWPROOF_AGENT_KEY=KEY)
+    assert KEY not in everywhere_but_output(flow, recorded)
