@@ -6,6 +6,7 @@ import re
 
 from flowproof_addons.matching import kinds
 from flowproof_addons.matching.difference import Difference
+from flowproof_addons.matching.rules import MARKED
 from flowproof_addons.trace.pointer import Path
 
 _LONGEST_SAID = 60
@@ -52,12 +53,12 @@ def pin(difference: Difference) -> tuple[str, ...]:
 
 
 def not_held(difference: Difference) -> str:
-    """Why a pin that found its span in the recording did not find it in what was sent; empty where none is concerned."""
+    """Why a pin that held in the recording does not hold in what was sent; empty where no pin is concerned."""
     if difference.texts is None:
         return ""
     recorded, sent = difference.texts
     spot = kinds.spot(recorded, sent)
-    pinned = re.match(r"\uf8ff<([^<>]*)>", recorded[spot.recorded[0] :])
+    pinned = MARKED.match(recorded, spot.recorded[0])
     if pinned is None:
         return ""
     said = sent[slice(*spot.sent)][:_LONGEST_SAID]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from flowproof_addons.matching.rules import mark
 from flowproof_addons.trace import rewriting
 from flowproof_addons.trace.model import JsonValue, Reply
 from flowproof_addons.trace.stitch import Edit
@@ -55,7 +56,10 @@ class Echo:
 
     def _level(self, text: str) -> Sequence[Edit]:
         assert self._either is not None
-        return [Edit(*found.span(), f"\uf8ff<echo {self._class[found[0]]}>") for found in self._either.finditer(text)]
+        return [
+            Edit(*found.span(), mark("known again", str(self._class[found[0]])))
+            for found in self._either.finditer(text)
+        ]
 
 
 def _any(words: Mapping[str, object]) -> re.Pattern[str]:

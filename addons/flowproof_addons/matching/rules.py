@@ -25,7 +25,10 @@ from flowproof_addons.trace.pointer import Path as Place
 type Side = Literal["recorded", "sent"]
 
 _MARK = "\uf8ff"
-"""A private-use character: no text of people or models begins with it."""
+"""A private-use character, which no text of people or models holds."""
+
+MARKED = re.compile(f"{_MARK}<([^{_MARK}]*?)>[^{_MARK}>]*{_MARK}")
+"""A mark in a marked text; group 1 is the name."""
 
 
 class PinError(FlowproofError):
@@ -110,9 +113,14 @@ class Rules:
         return any(not rule.pin.match and rule.path.matches((key,)) for rule in self._spans)
 
 
+def mark(name: str, form: str = "") -> str:
+    """What stands in the place of a pinned text: the same on both sides, and no other for another name or form."""
+    return f"{_MARK}<{name}>{form}{_MARK}"
+
+
 def unmarked(text: str) -> str:
     """A marked text as it is shown to people: `Today is <date>`."""
-    return text.replace(_MARK, "")
+    return MARKED.sub(r"<\1>", text).replace(_MARK, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +206,7 @@ class _Rule:
 
     def _token(self, text: str) -> str:
         """The mark: the same for every text that may stand here, and no other."""
-        form = f" {dates.form(text)}" if self.pin.kind == "date" else ""
-        return f"{_MARK}<{_name(self.pin)}{form}>"
+        return mark(_name(self.pin), dates.form(text) if self.pin.kind == "date" else "")
 
 
 def _looks(pin: Pin, known: Circumstances) -> Mapping[Side, re.Pattern[str]] | None:
