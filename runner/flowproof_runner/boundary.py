@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -17,20 +13,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from flowproof_addons import SCRIPT, FlowproofError
 from flowproof_addons.session import Session
 from flowproof_addons.trace import journal
 from flowproof_addons.trace.model import Exchange, JsonValue
+from flowproof_runner.boundary_process import BoundaryError, BoundaryProcess
 
 type Message = dict[str, JsonValue]
 
 _START_S = 60.0
 _ANSWER_S = 60.0
-_STOP_S = 5.0
-
-
-class BoundaryError(FlowproofError):
-    """The boundary process could not be started, or died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +84,15 @@ class BoundarySession:
 
 
 class Boundary:
-    """Starts mitmdump at once and returns; the first `open` waits for it."""
+    """Speaks to a boundary process that may still be starting: the first `open` waits for it."""
 
-    def __init__(self, folder: Path, *, web: bool = False, options: tuple[str, ...] = ()) -> None:
-        self._folder = folder
+    def __init__(self, process: BoundaryProcess) -> None:
+        self._process = process
         self._ids = itertools.count(1)
         self._waiting: dict[int, Future[Message]] = {}
         self._sessions: dict[str, BoundarySession] = {}
         self._ready: Future[None] = Future()
         self._lock = threading.Lock()
-        self._socket, theirs = socket.socketpair()
-        with theirs:
-            self._process = self._spawn(theirs.fileno(), "mitmweb" if web else "mitmdump", options)
         self._reader = threading.Thread(target=self._read, name="flowproof-boundary", daemon=True)
         self._reader.start()
 
@@ -119,7 +107,7 @@ class Boundary:
         try:
             self._ready.result(_START_S)
         except FutureTimeout as error:
-            raise BoundaryError(f"mitmdump was not ready after {_START_S:.0f} s; see {self._log}") from error
+            raise BoundaryError(f"mitmdump was not ready after {_START_S:.0f} s; see {self._process.log}") from error
         opened = BoundarySession(session.id, 0, {}, {}, session.folder, self)
         with self._lock:
             self._sessions[session.id] = opened
@@ -152,44 +140,10 @@ class Boundary:
         )
 
     def close(self) -> None:
-        """End the boundary process, always: hanging up ends it by itself, then TERM, then KILL."""
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        for harder in (self._process.terminate, self._process.kill, None):
-            try:
-                self._process.wait(_STOP_S)
-                break
-            except subprocess.TimeoutExpired:
-                if harder is not None:
-                    harder()
-        self._reader.join(_STOP_S)
-        self._socket.close()
-
-    @property
-    def _log(self) -> Path:
-        return self._folder / "boundary.log"
-
-    def _spawn(self, descriptor: int, program: str, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        config = self._folder / "boundary.json"
-        config.write_text(json.dumps({"control_fd": descriptor}))
-        executable = Path(sys.executable).with_name(program)
-        if not executable.exists():
-            raise BoundaryError(f"{program} is not beside {sys.executable}; reinstall flowproof with its dependencies")
-        settings = [f"confdir={self._folder / 'mitmproxy'}", f"flowproof_config={config}", *options]
-        argv = [str(executable), "-q", "-n", "-s", str(SCRIPT), *(word for s in settings for word in ("--set", s))]
-        with self._log.open("wb") as log:
-            return subprocess.Popen(
-                argv if program == "mitmdump" else [a for a in argv if a != "-q"],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(descriptor,),
-                start_new_session=True,  # Ctrl-C is ours to handle: it must outlive the agent
-                env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
-            )
+        """End the boundary process, always."""
+        self._process.end()
+        self._reader.join(_ANSWER_S)
+        self._process.socket.close()
 
     def _ask(self, message: Message) -> Message:
         number = next(self._ids)
@@ -197,12 +151,13 @@ class Boundary:
         with self._lock:
             self._waiting[number] = answer
         try:
-            self._socket.sendall(json.dumps({"id": number, **message}).encode() + b"\n")
+            self._process.socket.sendall(json.dumps({"id": number, **message}).encode() + b"\n")
             found = answer.result(_ANSWER_S)
         except (OSError, FutureTimeout) as error:
-            raise BoundaryError(f"the boundary does not answer; see {self._log}\n{self._tail()}") from error
+            words = f"the boundary does not answer; see {self._process.log}\n{self._process.tail()}"
+            raise BoundaryError(words) from error
         if "bug" in found:
-            raise BoundaryError(f"the boundary failed: {found['bug']}; see {self._log}")
+            raise BoundaryError(f"the boundary failed: {found['bug']}; see {self._process.log}")
         if "error" in found:
             raise BoundaryError(str(found["error"]))
         return found
@@ -210,7 +165,7 @@ class Boundary:
     def _read(self) -> None:
         """Hand out answers and events until the boundary hangs up."""
         try:
-            with self._socket.makefile("rb") as lines:
+            with self._process.socket.makefile("rb") as lines:
                 for line in lines:
                     self._take(json.loads(line))
         except OSError:
@@ -232,7 +187,7 @@ class Boundary:
 
     def _lost(self) -> None:
         """The boundary is gone: nobody may wait for it, and no run may pass without it."""
-        error = BoundaryError(f"the boundary process ended; see {self._log}\n{self._tail()}")
+        error = BoundaryError(f"the boundary process ended; see {self._process.log}\n{self._process.tail()}")
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), {}
             sessions = list(self._sessions.values())
@@ -242,12 +197,6 @@ class Boundary:
             self._ready.set_exception(error)
         for session in sessions:
             session.diverged.set()
-
-    def _tail(self) -> str:
-        try:
-            return self._log.read_text(errors="replace")[-2000:].strip()
-        except OSError:
-            return ""
 
 
 def _integer(value: JsonValue) -> int:

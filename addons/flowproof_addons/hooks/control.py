@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 import socket
 
 import pydantic
-from mitmproxy import ctx
+from mitmproxy import ctx, hooks
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_addons.hooks.sessions import Desk, Open, proxyserver
@@ -40,8 +42,14 @@ class Control:
             await self._listen()
         except ConnectionError:
             pass  # the runner hung up before it read what we sent: an end like any other
-        finally:
-            ctx.master.shutdown()
+        await self._end()
+
+    async def _end(self) -> None:
+        """Let every addon say goodbye, then leave at once: unwinding the interpreter takes as long as a flow."""
+        self._serving = None
+        await ctx.master.addons.trigger_event(hooks.DoneHook())
+        logging.shutdown()
+        os._exit(0)
 
     async def _listen(self) -> None:
         reader, self._writer = await asyncio.open_unix_connection(sock=self._socket, limit=2**28)

@@ -1,0 +1,82 @@
+"""Specs in, flows run over one boundary, reports out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from flowproof_addons.dialects.registry import default
+from flowproof_runner import runs, selection
+from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.cli.execute import Options, Start
+from flowproof_runner.cli.progress import shown
+from flowproof_runner.cli.publish import Outlet
+from flowproof_runner.cli.specs import Given, given
+from flowproof_runner.draft import relative, skipped, unreadable
+from flowproof_runner.flow import Flows
+from flowproof_runner.invocation import Invocation, Job, parallel
+from flowproof_runner.plan import Surroundings
+from flowproof_runner.result import FlowResult, RunResult, overall
+from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.version import version
+
+
+def run_flows(
+    options: Options,
+    start: Start,
+    paths: Sequence[Path],
+    wanted: selection.Selection,
+    folder: runs.RunFolder,
+    process: BoundaryProcess,
+) -> int:
+    """Run what is wanted and publish the results; the exit code."""
+    outlet = Outlet(start.shell, options.json, options.junit)
+    jobs = parallel(options.jobs)
+    with Boundary(process) as boundary:
+        flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
+        specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)
+        results = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
+    run = _summed(options.command, results, folder, start)
+    outlet.publish(run, folder.path)
+    return run.exit_code
+
+
+def _flows(
+    specs: Sequence[Given], flows: Flows, folder: runs.RunFolder, jobs: int, fail_fast: bool, outlet: Outlet
+) -> tuple[FlowResult, ...]:
+    def run(job: Job) -> FlowResult:
+        spec = specs[job.index]
+        if isinstance(spec.loaded, SpecError):
+            return unreadable(spec.path, spec.phase, spec.loaded)
+        try:
+            around = flows.within(spec.suite)
+        except SpecError as error:
+            return unreadable(spec.path, spec.phase, error)
+        return around.run(spec.loaded, spec.phase, folder.flow(job.index, spec.path))
+
+    def left_out(job: Job, reason: str) -> FlowResult:
+        return skipped(job.spec, job.name, specs[job.index].phase, reason)
+
+    plan = [Job(index, spec.path, spec.name, spec.ports) for index, spec in enumerate(specs)]
+    with shown(outlet.stream, outlet.style, len(plan)) as watcher:
+        return Invocation(run, left_out, watcher, jobs, fail_fast, flows.cancelled).execute(plan)
+
+
+def _summed(
+    command: Literal["run", "record"], results: tuple[FlowResult, ...], folder: runs.RunFolder, start: Start
+) -> RunResult:
+    verdict, code = overall(results)
+    return RunResult(
+        flowproof=version(),
+        command=command,
+        id=folder.id,
+        folder=relative(folder.path, start.folder),
+        started_at=start.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        duration_s=round(time.monotonic() - start.clock_s, 3),
+        verdict=verdict,
+        exit_code=code,
+        flows=results,
+    )
