@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from flowproof_runner.spec.fields import Flag, Json, Object, Part, Whole, Words
 from flowproof_runner.spec.problems import Complaint, refuse
 
-Count = Annotated[int, Whole, Field(ge=0)]
+Count = Annotated[Whole, Field(ge=0)]
 Paths = Annotated[tuple[Words, ...], Field(min_length=1)]
 
 

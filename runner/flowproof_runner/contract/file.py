@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.contract.fixture_file import FixtureReader
 from flowproof_runner.contract.grammar import Envelope01, Envelope02, Mcp, Redaction
 from flowproof_runner.contract.import01 import import_expect
 from flowproof_runner.drivers.fixtures import Case
@@ -17,11 +18,11 @@ from flowproof_runner.expectations.contract.gate import Enforced
 from flowproof_runner.expectations.contract.grammar import compile_expect
 from flowproof_runner.expectations.contract.lint import enforceable, lint
 from flowproof_runner.expectations.contract.model import Budget, Contract, Lane
-from flowproof_runner.expectations.matchers import subset
+from flowproof_runner.spec import errors
 from flowproof_runner.spec.document import Document, Place
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
 from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import Scalar, value
+from flowproof_runner.spec.scalars import Scalar
 
 type Envelope = Envelope01 | Envelope02
 
@@ -43,6 +44,8 @@ class ContractFile:
     redaction: Redaction | None = None
     max_duration_ms: int | None = None
     outcome_schema: JsonValue = None
+    reads: frozenset[str] = frozenset()
+    """Tools that change nothing."""
     version: str = "0.1"
 
     @property
@@ -86,19 +89,11 @@ def _validated(document: Document) -> Envelope:
             else f"found {found!r}"
         )
         raise SpecError([document.problem(("schemaVersion",), Complaint(f'accepted: "0.1", "0.2"; {hint}'))])
+    model = Envelope01 if version == "0.1" else Envelope02
     try:
-        return (Envelope01 if version == "0.1" else Envelope02).model_validate(document.root)
+        return model.model_validate(document.root)
     except ValidationError as error:
-        raise SpecError(_problems(error, document)) from error
-
-
-def _problems(error: ValidationError, document: Document) -> Iterator[Problem]:
-    """Pydantic's errors with file and line; of a union's branches the one that got furthest is meant."""
-    for each in error.errors():
-        context = each.get("ctx", {})
-        complaints = context.get("complaints") or (Complaint(each["msg"]),)
-        for complaint in complaints:
-            yield document.problem(each["loc"], complaint, at_key=each["type"] == "extra_forbidden")
+        raise SpecError(errors.problems(error, document, model)) from error
 
 
 @dataclass
@@ -137,6 +132,7 @@ class _Loader:
             redaction=redaction or (envelope.mcp.redaction if envelope.mcp is not None else None),
             max_duration_ms=envelope.performance.maxDurationMs,
             outcome_schema=self._outcome_schema(),
+            reads=frozenset(envelope.reads if isinstance(envelope, Envelope02) else ()),
             version=envelope.schemaVersion,
         )
 
@@ -175,55 +171,16 @@ class _Loader:
         return replace(contract, expectations=(*contract.expectations, *extra))
 
     def _fixture(self, tool: str, node: JsonValue) -> tuple[Case, ...]:
-        loc: Loc = ("fixtures", tool)
-        if isinstance(node, dict) and "$cases" in node:
-            return tuple(self._cases(node, loc))
-        return (Case(self._resolved(node, loc)),)
-
-    def _cases(self, node: Mapping[str, JsonValue], loc: Loc) -> Iterator[Case]:
-        cases = node["$cases"]
-        if len(node) > 1 or not isinstance(cases, list) or not cases:
-            self._complain("$cases stands alone and is a list of at least one case", loc)
-            return
-        earlier: list[Case] = []
-        for place, case in enumerate(cases):
-            here: Loc = (*loc, "$cases", place)
-            read = self._case(case, here)
-            if read is None:
-                continue
-            for before in earlier:
-                if _shadows(before, read):
-                    self._complain("is never reached: an earlier case fits every call it fits", here)
-                    break
-            earlier.append(read)
-            yield read
-
-    def _case(self, case: JsonValue, loc: Loc) -> Case | None:
-        if not isinstance(case, dict) or "result" not in case or case.keys() - {"callIndex", "arguments", "result"}:
-            self._complain("a case has a result, and may have callIndex and arguments", loc)
-            return None
-        call, arguments = case.get("callIndex"), case.get("arguments")
-        if call is not None and (isinstance(call, bool) or not isinstance(call, int) or call < 0):
-            self._complain("callIndex is a whole number from 0", loc)
-            return None
-        if arguments is not None and not isinstance(arguments, dict):
-            self._complain("arguments is an object", loc)
-            return None
-        return Case(self._resolved(case["result"], (*loc, "result")), call, arguments)
+        reader = FixtureReader(self.path.parent)
+        found = reader.cases(node)
+        self.complaints += [(("fixtures", tool), complaint) for complaint in reader.complaints]
+        return found
 
     def _resolved(self, node: JsonValue, loc: Loc) -> JsonValue:
-        """The value itself, or the content of the file it names, beside the contract."""
-        if not isinstance(node, dict) or "$file" not in node:
-            return node
-        name = node["$file"]
-        if len(node) > 1 or not isinstance(name, str):
-            self._complain("$file stands alone and names a file", loc)
-            return None
-        try:
-            return read_value(self.path.parent / name)
-        except (OSError, ValueError, SpecError) as error:
-            self._complain(f"{name} cannot be read: {error}", loc)
-            return None
+        reader = FixtureReader(self.path.parent)
+        found = reader.resolved(node, loc)
+        self.complaints += [((), complaint) for complaint in reader.complaints]
+        return found
 
     def _outcome_schema(self) -> JsonValue:
         if isinstance(self.envelope, Envelope01):
@@ -237,23 +194,3 @@ class _Loader:
         problem = enforceable(contract)
         if problem is not None:
             yield ("enforcement",), Complaint(problem)
-
-    def _complain(self, message: str, loc: Loc) -> None:
-        self.complaints.append((loc, Complaint(message)))
-
-
-def read_value(path: Path) -> JsonValue:
-    """The JSON value of a JSON or YAML file. Raises OSError, ValueError or SpecError."""
-    text = path.read_text("utf-8")
-    if path.suffix == ".json":
-        found: JsonValue = json.loads(text)
-        return found
-    return value(read(text, str(path)).root)
-
-
-def _shadows(earlier: Case, later: Case) -> bool:
-    if earlier.call is not None and earlier.call != later.call:
-        return False
-    if earlier.arguments is None:
-        return True
-    return later.arguments is not None and subset(dict(earlier.arguments), dict(later.arguments))

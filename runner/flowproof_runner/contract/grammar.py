@@ -73,7 +73,6 @@ class Performance(Part):
 class Envelope(Part):
     """A contract file."""
 
-    schemaVersion: Annotated[str, Field(strict=True)]
     id: Annotated[str, Field(pattern=_ID)]
     input: Input
     fixtures: dict[str, Json] = Field(default_factory=dict)
@@ -95,6 +94,7 @@ class Envelope02(Envelope):
 
     schemaVersion: Literal["0.2"]
     expect: Expect
+    reads: tuple[Words, ...] = ()
     redact: Redaction | None = None
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from flowproof_runner.evidence.model import Denied, Evidence, Returned
-from flowproof_runner.expectations.contract.checks import arguments, calls, confirmation, lane, order, outcome
+from flowproof_runner.expectations.contract.checks import arguments, calls, confirmation, holds, lane, order, outcome
 from flowproof_runner.expectations.contract.checks.each import elements
 from flowproof_runner.expectations.contract.explain import line
 from flowproof_runner.expectations.contract.model import (
@@ -18,6 +18,7 @@ from flowproof_runner.expectations.contract.model import (
     Confirmation,
     Contract,
     Each,
+    Holds,
     Lane,
     Order,
     Outcome,
@@ -26,6 +27,7 @@ from flowproof_runner.expectations.contract.model import (
 from flowproof_runner.expectations.contract.resolve import Resolver
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, total
 from flowproof_runner.expectations.contract.schema import Schemas
+from flowproof_runner.expectations.contract.values import short
 from flowproof_runner.expectations.contract.view import View
 from flowproof_runner.expectations.contract.walk import reads_outcome
 from flowproof_runner.findings import Finding
@@ -94,6 +96,8 @@ def _ruled(expectation: AnyExpectation, place: Place, schemas: Schemas) -> Rulin
             return lane.judge_budget(expectation, place)
         case Lane():
             return lane.judge_lane(expectation, place)
+        case Holds():
+            return holds.judge(expectation, place)
         case Each():
             return _each(expectation, place, schemas)
         case _:
@@ -108,9 +112,18 @@ def _each(expectation: Each, place: Place, schemas: Schemas) -> Ruling:
     for value in values:
         env = replace(place.env, each={**place.env.each, expectation.name: value})
         inner = replace(place, env=env)
-        rulings += [_ruled(body, inner, schemas) for body in expectation.body]
-    ruling = total(rulings)
-    return Ruling(tuple(replace(f, where=f.where or expectation.where) for f in ruling.findings), ruling.exercised)
+        ruling = total(_ruled(body, inner, schemas) for body in expectation.body)
+        rulings.append(_about(ruling, f"for {expectation.name} = {short(value)}", expectation))
+    return total(rulings)
+
+
+def _about(ruling: Ruling, element: str, expectation: Each) -> Ruling:
+    """The ruling, its findings naming the element they are about."""
+    findings = tuple(
+        replace(f, where=f.where or expectation.where, detail="\n".join(filter(None, (element, f.detail))))
+        for f in ruling.findings
+    )
+    return Ruling(findings, ruling.exercised)
 
 
 def _fixture_misses(evidence: Evidence) -> list[Finding]:

@@ -13,6 +13,7 @@ from flowproof_runner.expectations.contract.model import (
     Confirmation,
     Contract,
     Each,
+    Holds,
     Lane,
     Order,
     Outcome,
@@ -30,6 +31,7 @@ SECTIONS: dict[type[AnyExpectation], str] = {
     Outcome: "outcome",
     Budget: "budget",
     Lane: "mcp",
+    Holds: "holds",
     Each: "each",
 }
 
@@ -54,6 +56,8 @@ def line(expectation: AnyExpectation) -> str:
             return "at most " + ", ".join(f"{value} {name}" for name, value in _budget(expectation).items())
         case Lane():
             return f"mcp {expectation.server or '*'} keeps to its limits"
+        case Holds(such=such, when=when):
+            return show_formula(such) + (f" when {show_formula(when)}" if when is not None else "")
         case Each(over=over, name=name, body=body):
             return f"for each {name} of {show_term(over)}: {'; '.join(map(line, body))}"
         case _:
@@ -119,6 +123,8 @@ def structured(expectation: AnyExpectation) -> dict[str, JsonValue]:
                 tools=expectation.tools,
                 capabilities=expectation.capabilities,
             )
+        case Holds(such=such, when=when):
+            return _drop(holds=_formula(such), when=_formula(when))
         case Each(over=over, name=name, body=body):
             return {"for": f"{show_term(over)} as {name}", "expect": [structured(inner) for inner in body]}
         case _:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract import prose, tree
@@ -18,6 +18,7 @@ from flowproof_runner.expectations.contract.model import (
     Confirmation,
     Contract,
     Each,
+    Holds,
     Lane,
     Order,
     Outcome,
@@ -36,7 +37,7 @@ def _listed(node: object) -> object:
     return node if isinstance(node, list | tuple) else [node]
 
 
-Count = Annotated[int, Whole, Field(ge=0)]
+Count = Annotated[Whole, Field(ge=0)]
 Lines = Annotated[tuple[Words, ...], BeforeValidator(_listed)]
 """Conditions that must all hold."""
 
@@ -126,22 +127,71 @@ class LaneForm(Part):
     capabilities: Json = None
 
 
+class HoldsForm(Part):
+    """Structured twin of a line under `holds:`."""
+
+    holds: Lines
+    when: Words | None = None
+
+
+def _kind(node: object) -> str:
+    """Which form a node is meant to be, by the key that only that form has."""
+    if not isinstance(node, dict):
+        return "line"
+    return next((key for key in ("order", "before", "tool", "holds", "for") if key in node), "calls")
+
+
+def _kind_of_order(node: object) -> str:
+    kind = _kind(node)
+    return kind if kind in ("line", "order") else "before"
+
+
+def _kind_or_form(node: object) -> str:
+    return "form" if isinstance(node, dict) else "line"
+
+
+Line = Annotated[Words, Tag("line")]
+"""A line of prose."""
+
+
 class EachForm(Part):
     """Expectations on every element of a collection."""
 
     for_: Words = Field(alias="for")
-    expect: Annotated[tuple[Words | CallsForm | ArgumentsForm | PrecedenceForm | EachForm, ...], Field(min_length=1)]
+    expect: Annotated[
+        tuple[
+            Annotated[
+                Line
+                | Annotated[CallsForm, Tag("calls")]
+                | Annotated[ArgumentsForm, Tag("tool")]
+                | Annotated[PrecedenceForm, Tag("before")]
+                | Annotated[SequenceForm, Tag("order")]
+                | Annotated[HoldsForm, Tag("holds")]
+                | Annotated[EachForm, Tag("for")],
+                Discriminator(_kind),
+            ],
+            ...,
+        ],
+        Field(min_length=1),
+    ]
 
 
 class Expect(Part):
-    """The whole of `expect:`."""
+    """The whole of `expect:`. A line of prose and its structured twin are told apart by their keys."""
 
     strict: Flag = False
-    calls: tuple[Words | CallsForm, ...] = ()
-    order: tuple[Words | SequenceForm | PrecedenceForm, ...] = ()
-    args: tuple[Words | ArgumentsForm, ...] = ()
+    calls: tuple[Annotated[Line | Annotated[CallsForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
+    order: tuple[
+        Annotated[
+            Line | Annotated[SequenceForm, Tag("order")] | Annotated[PrecedenceForm, Tag("before")],
+            Discriminator(_kind_of_order),
+        ],
+        ...,
+    ] = ()
+    args: tuple[Annotated[Line | Annotated[ArgumentsForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
     each: tuple[EachForm, ...] = ()
-    confirm: tuple[Words | ConfirmationForm, ...] = ()
+    holds: tuple[Annotated[Line | Annotated[HoldsForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
+    confirm: tuple[Annotated[Line | Annotated[ConfirmationForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
     outcome: Annotated[tuple[OutcomeForm, ...], BeforeValidator(_listed)] = ()
     budget: Annotated[tuple[BudgetForm, ...], BeforeValidator(_listed)] = ()
     mcp: tuple[LaneForm, ...] = ()
@@ -158,7 +208,7 @@ class _Compiler:
 
     def compile(self, expect: Expect) -> Contract:
         out: list[AnyExpectation] = []
-        for section in ("calls", "order", "args", "each", "confirm", "outcome", "budget", "mcp"):
+        for section in ("calls", "order", "args", "each", "holds", "confirm", "outcome", "budget", "mcp"):
             for place, form in enumerate(getattr(expect, section)):
                 self.loc = (section, place)
                 out += self._placed(self._form(form, section, self.names), f"{section}[{place}]")
@@ -183,6 +233,8 @@ class _Compiler:
                 return prose.order(text, names)
             case "args":
                 return (prose.arguments(text, names),)
+            case "holds":
+                return (prose.holds(text, names),)
             case "confirm":
                 return prose.confirmation(text, names)
             case _:
@@ -210,6 +262,9 @@ class _Compiler:
                 return self._budget(form)
             case LaneForm():
                 return (self._lane(form),)
+            case HoldsForm():
+                such = conjunction([parse_formula(text, names) for text in form.holds])
+                return (Holds(such=such, when=parse_formula(form.when, names) if form.when else None),)
             case EachForm():
                 return (self._each(form, names),)
             case _:

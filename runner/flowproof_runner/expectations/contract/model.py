@@ -127,6 +127,14 @@ class Lane(Expectation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holds(Expectation):
+    """A condition on the run as a whole."""
+
+    such: Formula
+    when: Formula | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Each(Expectation):
     """Expectations that hold for every element of an observed collection."""
 
@@ -135,7 +143,7 @@ class Each(Expectation):
     body: tuple[AnyExpectation, ...]
 
 
-type AnyExpectation = Calls | Order | Precedence | Arguments | Confirmation | Outcome | Budget | Lane | Each
+type AnyExpectation = Calls | Order | Precedence | Arguments | Confirmation | Outcome | Budget | Lane | Holds | Each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,8 +98,9 @@ def _literal(term: Literal) -> str:
 def _ref(term: Ref) -> str:
     if term.scope == "call":
         return "$" + show_path(term.path)
-    head = term.name if term.scope == "each" else term.scope
-    return head + _steps(term.path)
+    if term.scope == "each":
+        return term.name + (_steps(term.path) or ".it")
+    return term.scope + _steps(term.path)
 
 
 def _selector(term: Results | Arguments) -> str:

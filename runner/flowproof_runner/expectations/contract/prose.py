@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from flowproof_runner.expectations.contract.model import Arguments, Calls, Confirmation, Order, Precedence
+from flowproof_runner.expectations.contract.model import Arguments, Calls, Confirmation, Holds, Order, Precedence
 from flowproof_runner.expectations.contract.scanner import Scanner
 from flowproof_runner.expectations.contract.syntax import Names, Parser
 from flowproof_runner.expectations.contract.terms import Formula, Literal, Scope
@@ -36,6 +36,15 @@ def order(text: str, names: Names) -> tuple[Order | Precedence, ...]:
 def arguments(text: str, names: Names) -> Arguments:
     """Read one line about arguments. Raises SyntaxProblem if it is none."""
     return _Line(Parser(Scanner(text), names)).arguments()
+
+
+def holds(text: str, names: Names) -> Holds:
+    """Read one condition on the whole run. Raises SyntaxProblem if it is none."""
+    parser = Parser(Scanner(text), names)
+    such = parser.formula(None)
+    when = parser.formula(None) if parser.scan.take("when") else None
+    parser.end()
+    return Holds(such=such, when=when)
 
 
 def confirmation(text: str, names: Names) -> tuple[Confirmation, ...]:

@@ -309,6 +309,8 @@ class Parser:
         if head in inner:
             return Ref(inner[head], self._it(self._path()[1:]))
         if head in self.names.variables:
+            if bare == "call" and not tools and word == head and not self._path_continues(word):
+                raise self.scan.problem(f"{head!r} is the variable of this 'for'; write ${head} for the argument")
             return Ref("each", self._it(self._path()[1:]), head)
         tool = self._longest_tool(word) if tools else None
         if tool is None:
@@ -318,6 +320,9 @@ class Parser:
             self.scan.here += 5
             return self._arguments(tool)
         return self._results(tool)
+
+    def _path_continues(self, word: str) -> bool:
+        return self.scan.text[self.scan.here + len(word) : self.scan.here + len(word) + 1] in ("[", '"')
 
     def _longest_tool(self, word: str) -> str | None:
         """The tool a dotted word begins with; two candidates are an error, for the reader would have to guess."""

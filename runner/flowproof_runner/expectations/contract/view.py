@@ -22,6 +22,7 @@ from flowproof_runner.evidence.model import (
     Returned,
     Told,
 )
+from flowproof_runner.evidence.names import aliases, named
 from flowproof_runner.expectations.contract.values import Key, decoded, key
 
 _ENDINGS = {
@@ -215,12 +216,7 @@ def _index(step: str | int) -> int | None:
 
 def names_of(tool: str, lane: str) -> tuple[str, ...]:
     """Every name a tool answers to: bare, and with its server in the usual spellings."""
-    if lane not in (MODEL, ADAPTER):
-        return (tool, f"{lane}.{tool}", f"{lane}/{tool}", f"{lane}__{tool}", f"mcp__{lane}__{tool}")
-    parts = tool.split("__")
-    if parts[0] == "mcp" and len(parts) > 2:
-        return (tool, *names_of("__".join(parts[2:]), parts[1])[1:4], "__".join(parts[2:]))
-    return (tool,)
+    return tuple(named(tool, None) if lane in (MODEL, ADAPTER) else aliases(lane, tool))
 
 
 def _by_name(calls: tuple[Call, ...]) -> Mapping[str, tuple[Call, ...]]:

@@ -10,6 +10,7 @@ from flowproof_runner.expectations.contract.model import (
     Calls,
     Confirmation,
     Each,
+    Holds,
     Outcome,
 )
 from flowproof_runner.expectations.contract.terms import (
@@ -49,7 +50,7 @@ def nodes_of(expectation: AnyExpectation) -> Iterator[Node]:
             yield from nodes(such)
             yield from nodes(term)
             yield from nodes(when)
-        case Arguments(such=such, when=when) | Outcome(such=such, when=when):
+        case Arguments(such=such, when=when) | Outcome(such=such, when=when) | Holds(such=such, when=when):
             yield from nodes(such)
             yield from nodes(when)
         case Confirmation(approves=approves):

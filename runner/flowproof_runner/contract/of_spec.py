@@ -1,0 +1,106 @@
+"""The contract inside a spec: its `expect:`, and the limits of its `mcp:` servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.contract.fixture_file import read_value
+from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.lint import lint
+from flowproof_runner.expectations.contract.model import Contract, Lane
+from flowproof_runner.spec import errors
+from flowproof_runner.spec.fields import Part
+from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.spec.mcp import Server
+from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
+
+
+class _Holder(Part):
+    expect: Expect = Expect()
+
+
+def contract_of(spec: LoadedSpec) -> Contract:
+    """The contract of a spec; without `expect:` and limits it is empty.
+
+    Raises SpecError with everything that is wrong with it.
+    """
+    document = spec.document
+    root = document.root if isinstance(document.root, dict) else {}
+    try:
+        held = _Holder.model_validate({"expect": root["expect"]} if "expect" in root else {})
+    except ValidationError as error:
+        raise SpecError(errors.problems(error, document, _Holder)) from error
+
+    def where(loc: Loc) -> str:
+        return document.where(("expect", *loc))
+
+    contract, complaints = compile_expect(held.expect, _tools(spec), where)
+    problems = [document.problem(("expect",), complaint) for complaint in complaints]
+    problems += [_linted(spec, finding.message, finding.path) for finding in lint(contract)]
+    lanes = tuple(_lanes(spec, problems))
+    if problems:
+        raise SpecError(problems)
+    return Contract(expectations=(*contract.expectations, *lanes), strict=contract.strict)
+
+
+def _tools(spec: LoadedSpec) -> Iterator[str]:
+    for tool in spec.spec.tools:
+        yield tool.name
+    for server in spec.spec.mcp:
+        for mocked in server.tools:
+            yield mocked.name
+            yield f"{server.name}.{mocked.name}"
+
+
+def _linted(spec: LoadedSpec, message: str, id: str) -> Problem:
+    return spec.document.problem(("expect", *_loc(id)), Complaint(message))
+
+
+def _loc(id: str) -> Loc:
+    """`calls[2]` -> ("calls", 2)."""
+    section, _, rest = id.partition("[")
+    number = rest.split("]")[0]
+    return (section, int(number)) if number.isdecimal() else (section,)
+
+
+def _lanes(spec: LoadedSpec, problems: list[Problem]) -> Iterator[Lane]:
+    """What each server's `limits:` and `snapshot:` demand."""
+    for number, server in enumerate(spec.spec.mcp):
+        lane = _lane(spec, number, server, problems)
+        if lane != Lane(id=lane.id, where=lane.where, server=lane.server):
+            yield lane
+
+
+def _lane(spec: LoadedSpec, number: int, server: Server, problems: list[Problem]) -> Lane:
+    limits, loc = server.limits, ("mcp", number)
+    snapshot = _snapshot(spec, number, server, problems)
+    return Lane(
+        id=f"mcp[{number}]",
+        where=spec.document.where(loc),
+        server=server.name,
+        call_ms=limits.call * 1000 if limits is not None and limits.call is not None else None,
+        result_bytes=limits.result if limits is not None else None,
+        tools=snapshot.get("tools") if snapshot is not None else None,
+        capabilities=snapshot.get("capabilities") if snapshot is not None else None,
+    )
+
+
+def _snapshot(spec: LoadedSpec, number: int, server: Server, problems: list[Problem]) -> dict[str, JsonValue] | None:
+    if not server.snapshot:
+        return None
+    try:
+        found = read_value(spec.path.parent / server.snapshot)
+    except (OSError, ValueError, SpecError) as error:
+        complaint = Complaint(f"cannot be read: {error}")
+        problems.append(spec.document.problem(("mcp", number, "snapshot"), complaint))
+        return None
+    if isinstance(found, list):
+        return {"tools": found}
+    if isinstance(found, dict):
+        return found
+    complaint = Complaint("is no snapshot: a list of tools, or an object with tools and capabilities")
+    problems.append(spec.document.problem(("mcp", number, "snapshot"), complaint))
+    return None

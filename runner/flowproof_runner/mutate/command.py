@@ -1,0 +1,102 @@
+"""`flowproof mutate`: from a contract or a spec to the numbers and an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowproof_addons import FlowproofError
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.contract.events01 import from_rows
+from flowproof_runner.contract.file import ContractFile, load
+from flowproof_runner.contract.report import read
+from flowproof_runner.contract.run import run
+from flowproof_runner.evidence.model import Evidence
+from flowproof_runner.expectations.contract.model import Contract
+from flowproof_runner.findings import Exit
+from flowproof_runner.mutate.render import data, table
+from flowproof_runner.mutate.score import Study, study
+from flowproof_runner.mutate.worlds import Visit, visit_all
+
+
+class MutateError(FlowproofError):
+    """There is no run to mutate, or the checks fail on it as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for."""
+
+    command: tuple[str, ...] = ()
+    recorded: Path | None = None
+    """A report whose evidence is mutated instead of running the agent."""
+    worlds: Path | None = None
+    threshold: float | None = None
+    """Percent below which the command fails."""
+    reads: tuple[str, ...] = ()
+    as_json: bool = False
+    verbose: bool = False
+
+
+def mutate(path: Path, options: Options) -> int:
+    """Study the checks of a file and print it; the exit code. Raises MutateError."""
+    if path.name.endswith((".flow.yaml", ".flow.yml")):
+        contract, evidence = _recorded_flow(path)
+        return _told(study(contract, evidence, options.reads), None, options)
+    file = load(path)
+    evidence = _evidence(file, options)
+    studied = study(file.contract, evidence, (*options.reads, *file.reads))
+    if studied.baseline:
+        found = "; ".join(f"{finding.id}: {finding.message}" for finding in studied.baseline[:5])
+        raise MutateError(f"{path}: the checks fail on the run as it is, so mutants would prove nothing: {found}")
+    visits = visit_all(file, options.command, options.worlds, evidence) if options.worlds is not None else None
+    return _told(studied, visits, options)
+
+
+def _evidence(file: ContractFile, options: Options) -> Evidence:
+    if options.recorded is not None:
+        return from_rows(_rows(options.recorded), complete=True)
+    ran = run(file, options.command)
+    if ran.broken:
+        raise MutateError(f"{file.path}: the run to mutate failed: {ran.findings[-1].message}")
+    return ran.evidence
+
+
+def _rows(path: Path) -> Sequence[JsonValue]:
+    rows = read(path)["evidence"]
+    assert isinstance(rows, list)
+    return rows
+
+
+def _recorded_flow(path: Path) -> tuple[Contract, Evidence]:
+    from flowproof_runner.mutate.flow import recorded
+
+    contract, evidence = recorded(path)
+    if not contract.expectations:
+        raise MutateError(f"{path}: has no expect:, so there are no checks to measure")
+    return contract, evidence
+
+
+def _told(studied: Study, visits: Sequence[Visit] | None, options: Options) -> int:
+    if options.as_json:
+        print(json.dumps(data(studied, visits), ensure_ascii=False, indent=2))
+    for text in table(studied, visits, verbose=options.verbose):
+        print(text, file=sys.stderr if options.as_json else sys.stdout)
+    return int(exit_of(studied, visits, options.threshold))
+
+
+def exit_of(studied: Study, visits: Sequence[Visit] | None, threshold: float | None) -> Exit:
+    """1 when a score is below the threshold or a world was rejected, 2 when nothing could be measured.
+
+    False alarms among the mutants count once there is a threshold: before that the checks are still being written.
+    """
+    if not studied.score.scorable or any(visit.verdict == "invalid" for visit in visits or ()):
+        return Exit.UNUSABLE
+    scores = [studied.score, *([studied.without_outcome] if studied.without_outcome is not None else [])]
+    low = threshold is not None and any(score.percent < threshold for score in scores)
+    rejected = any(visit.verdict == "false alarm" for visit in visits or ())
+    alarmed = threshold is not None and studied.score.overblocked
+    return Exit.FAILED if low or rejected or alarmed else Exit.PASS
