@@ -1,10 +1,11 @@
-"""What is compared at replay and what is not, for one spec."""
+"""What is compared at replay and what is not, for one spec, and how its steps were understood."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from flowproof_runner import plan
+from flowproof_runner.spec.explain import explain as explain_spec
 from flowproof_runner.spec.file import LoadedSpec
 from flowproof_runner.spec.pins import PinEntry
 
@@ -22,7 +23,7 @@ _NOT_COMPARED = (
 
 
 def explain(spec: LoadedSpec) -> Iterator[str]:
-    """The matching policy as it stands for this spec, in lines."""
+    """The matching policy as it stands for this spec and what will be judged, in lines."""
     yield "  compared:"
     yield from (f"    {line}" for line in _COMPARED)
     yield "  not compared:"
@@ -31,6 +32,7 @@ def explain(spec: LoadedSpec) -> Iterator[str]:
     mocked = [tool.name for tool in spec.spec.tools if tool.mocked]
     if mocked:
         yield f"  told by the spec instead of the agent's own tools: {', '.join(mocked)}"
+    yield from (f"  {line}" for line in explain_spec(spec).splitlines())
     codes = spec.spec.agent.expect_exit
     accepted = "any" if codes.accepted is None else " or ".join(map(str, sorted(codes.accepted)))
     yield f"  exit code of the agent: {accepted}" + (f" ({codes.reason})" if codes.reason else "")

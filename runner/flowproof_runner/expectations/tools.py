@@ -93,7 +93,8 @@ def exhausted(limits: Iterable[CallLimit], evidence: Evidence) -> tuple[Finding,
     for limit in limits:
         decided = [event for event in evidence.of(Decided) if event.tool == limit.tool]
         if len(decided) > limit.results:
-            said = f"{limit.tool} was called {len(decided)} times, but has {limit.results} result{'s' if limit.results > 1 else ''}"
+            have = f"{limit.results} result{'s' if limit.results > 1 else ''}"
+            said = f"{limit.tool} was called {len(decided)} times, but has {have}"
             extra = decided[limit.results]
             findings.append(Finding(id="tool.results.exhausted", message=said, where=limit.where, seq=extra.seq))
     return tuple(findings)

@@ -61,7 +61,7 @@ def _complaints(detail: ErrorDetails) -> tuple[Complaint, ...]:
         case "refused":
             return tuple(context["complaints"])
         case "literal_error":
-            said = f"found {found}; accepted: {context['expected']}"
+            said = f"found {found}; accepted: {str(context['expected']).replace('True', 'true')}"
         case "string_too_short" | "too_short":
             said = "is empty"
         case "string_pattern_mismatch":

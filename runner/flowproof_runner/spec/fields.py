@@ -53,6 +53,8 @@ def kind(node: object) -> str:
             return "nothing"
         case Scalar(text=text):
             return text
+        case bool():
+            return str(node).lower()
         case list() | tuple():
             return "a list"
         case dict():
@@ -144,10 +146,10 @@ Text = Annotated[str, BeforeValidator(_text), _ANY_TEXT]
 """Any text."""
 Words = Annotated[str, BeforeValidator(_text), Field(min_length=1), _ANY_TEXT]
 """Text that is not empty."""
-Flag = Annotated[bool, BeforeValidator(_value), Field(strict=True)]
-Whole = Annotated[int, BeforeValidator(_value), Field(strict=True)]
-Counted = Annotated[int, BeforeValidator(_value), Field(strict=True, ge=1)]
-Port = Annotated[int, BeforeValidator(_value), Field(strict=True, ge=1, le=65535)]
+Flag = Annotated[bool, Field(strict=True), BeforeValidator(_value)]
+Whole = Annotated[int, Field(strict=True), BeforeValidator(_value)]
+Counted = Annotated[int, Field(strict=True, ge=1), BeforeValidator(_value)]
+Port = Annotated[int, Field(strict=True, ge=1, le=65535), BeforeValidator(_value)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
 Json = Annotated[JsonValue, PlainValidator(value), WithJsonSchema({})]

@@ -19,7 +19,7 @@ ASSERTIONS = (
 def empty(root: Node) -> Iterator[Complaint]:
     """Complaints about a flow that has no task or nothing to check. Reads the raw document, so it is always said."""
     steps = root.get("steps") if isinstance(root, dict) else None
-    if not isinstance(steps, list) or not steps:
+    if not isinstance(steps, list):
         return
     keys = [key for step in steps for key in ([step] if isinstance(step, str) else _keys(step))]
     if "prompt" not in keys:

@@ -32,7 +32,9 @@ class ServerTool(Tool):
 class Server(Part):
     """One MCP server: exactly one of command (stdio) and url (streamable HTTP)."""
 
-    name: Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+    name: Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")] = Field(
+        description="What the flow calls the server."
+    )
     command: Command | None = Field(default=None, description="The real server, started only at record.")
     url: Words | None = Field(default=None, description="The real server, contacted only at record.")
     env: dict[Variable, Text] = Field(default_factory=dict, description="With command.")
@@ -43,7 +45,7 @@ class Server(Part):
     snapshot: Words | None = Field(
         default=None, description="Its tools and capabilities as a file; drift is a finding."
     )
-    limits: Limits = Field(default_factory=Limits)
+    limits: Limits = Field(default_factory=Limits, description="Times and sizes the server must keep to.")
 
     @model_validator(mode="after")
     def _one_transport(self) -> Self:

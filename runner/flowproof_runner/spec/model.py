@@ -23,8 +23,8 @@ def _enforced(node: object) -> object:
 class Control(Part):
     """The control of a catalogue that a flow is evidence for."""
 
-    id: Words
-    title: Words
+    id: Words = Field(description="Its id in the catalogue: sec.plan-mode.")
+    title: Words = Field(description="What it promises, as a sentence.")
 
 
 class Redaction(Part):
@@ -42,7 +42,7 @@ class Spec(Part):
     agent: Agent = Field(description="The program under test.")
     tools: tuple[Tool, ...] = Field(default=(), description="Results substituted at the model boundary.")
     mcp: tuple[Server, ...] = Field(default=(), description="MCP servers behind the tool boundary.")
-    steps: Annotated[tuple[StepForm, ...], Field(min_length=1)] = Field(description="Prompts and assertions.")
+    steps: tuple[StepForm, ...] = Field(description="Prompts and assertions.", json_schema_extra={"minItems": 1})
     strict: Flag = Field(default=False, description="Every tool call must be claimed by an assert_tool_call.")
     pins: tuple[PinEntry, ...] = Field(default=(), description="Spans of requests that may differ between runs.")
     faults: tuple[Json, ...] = Field(default=(), description="Injected failures.")
@@ -52,6 +52,6 @@ class Spec(Part):
     )
     control: Control | None = Field(default=None, description="The control this flow is evidence for.")
     skip_unless_env: tuple[Variable, ...] = Field(default=(), description="Skip the flow unless all of these are set.")
-    redact: Redaction = Field(default_factory=Redaction, description="What never reaches the disk.")
+    redact: Redaction = Field(default_factory=Redaction, description="Keys and values that are never written.")
     client: Text = Field(default="", description="A built-in profile of the agent's client.")
     conversation: Json = Field(default=None, description="Several turns with the user.")

@@ -13,4 +13,15 @@ def schema() -> dict[str, JsonValue]:
     steps = made["properties"]["steps"]
     steps["items"] = {"anyOf": [{"enum": list(BARE)}, steps["items"]]}
     made["$defs"]["StepEntry"] |= {"minProperties": 1, "maxProperties": 1}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "flowproof spec", **made}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_null(made), "title": "flowproof spec"}
+
+
+def _without_null(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The grammar writes "may be left out" as null; in a file null is refused."""
+    return {key: _of(value) for key, value in schema.items() if not (key == "default" and value is None)}
+
+
+def _of(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_of(each) for each in value if each != {"type": "null"}]
+    return _without_null(value) if isinstance(value, dict) else value

@@ -68,7 +68,7 @@ def _leaks(node: Node) -> tuple[str, ...]:
 class StructuredCall(Part):
     """The structured twin of a tool assertion."""
 
-    tool: Annotated[Text, Field(pattern=TOOL)]
+    tool: Annotated[Text, Field(pattern=TOOL)] = Field(description="The tool, by any of its names.")
     where: Annotated[
         tuple[Clause, ...],
         PlainValidator(structured.clauses),
@@ -107,7 +107,9 @@ class StructuredCall(Part):
 class StructuredReply(Part):
     """The structured twin of a reply assertion."""
 
-    reply: Annotated[ReplyAssertion, PlainValidator(structured.reply), WithJsonSchema({"type": "object"})]
+    reply: Annotated[ReplyAssertion, PlainValidator(structured.reply), WithJsonSchema({"type": "object"})] = Field(
+        description="{ contains: TEXT }, { equals: TEXT }, { matches: REGEX } or { not: ... }."
+    )
 
 
 Bare = Annotated[Literal[True], BeforeValidator(value)]
