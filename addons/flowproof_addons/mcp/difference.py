@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from flowproof_addons.trace import json_value
 from flowproof_addons.trace.model import JsonValue
 
 
@@ -46,5 +47,5 @@ def differences(expected: JsonValue, actual: JsonValue, path: str = "") -> Itera
             yield Difference(f"{path}[{index}]", expected[index], None, "removed")
         for index in range(len(expected), len(actual)):
             yield Difference(f"{path}[{index}]", None, actual[index], "added")
-    elif type(expected) is not type(actual) or expected != actual:
+    elif not json_value.same(expected, actual):
         yield Difference(path, expected, actual)

@@ -306,7 +306,7 @@ class _Post:
             self.owner.lane.forget(message)
 
     def _limit(self, requests: list[Message]) -> float | None:
-        listening = any(rpc.method(m) == "subscriptions/listen" for m in requests)
+        listening = any(rpc.method(m) == rpc.LISTEN for m in requests)
         return None if listening else self.owner.declared.call_s
 
     def _hung(self, requests: list[Message]) -> None:

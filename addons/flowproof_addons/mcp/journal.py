@@ -72,9 +72,12 @@ class Journal:
         self._tell("mcp.denied" if by == "enforce" else "mcp.dispatched", call, arguments=params.get("arguments"))
         return number
 
-    def closed(self, number: int, outcome: Message, status: int = 200, by: Author = "server") -> None:
-        """A positional request was answered."""
-        ms = round(1000 * (self.run.now() - self._started[number]))
+    def closed(
+        self, number: int, outcome: Message, status: int = 200, by: Author = "server", ms: int | None = None
+    ) -> None:
+        """A positional request was answered; `ms`: how long the server took, where that is known better."""
+        if ms is None:
+            ms = round(1000 * (self.run.now() - self._started[number]))
         call = replace(self.calls[number], closed=self.run.tick(), outcome=outcome, status=status, ms=ms, by=by)
         self.calls[number] = call
         self._tell("mcp.returned", call, ms=ms)

@@ -5,10 +5,10 @@ Wire format: https://modelcontextprotocol.io/specification (2024-11-05 to 2026-0
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Literal, NewType
 
+from flowproof_addons.trace import json_value
 from flowproof_addons.trace.model import JsonValue
 
 type Message = dict[str, JsonValue]
@@ -22,6 +22,9 @@ Key = NewType("Key", str)
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+LISTEN = "subscriptions/listen"
+"""The one request that stays open until the agent ends it (2026-07-28)."""
 
 LIFECYCLE = frozenset({"initialize", "server/discover"})
 CATALOGUE = LIFECYCLE | {
@@ -38,7 +41,7 @@ CATALOGUE = LIFECYCLE | {
 def read(text: bytes | str) -> list[Message] | None:
     """The messages of one line or body: one, several for a batch, None for anything that is not JSON-RPC."""
     try:
-        value: JsonValue = json.loads(text)
+        value = json_value.parse(text)
     except ValueError:
         return None
     items = value if isinstance(value, list) else [value]
@@ -48,7 +51,7 @@ def read(text: bytes | str) -> list[Message] | None:
 
 def write(message: JsonValue) -> bytes:
     """Compact JSON, UTF-8, no newline inside."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return json_value.dump(message).encode()
 
 
 def kind(message: Message) -> Kind:
@@ -104,7 +107,7 @@ def key(method_: str, params_: Mapping[str, JsonValue], version: str = "") -> Ke
     """What a request is found by."""
     if method_ in LIFECYCLE:
         params_ = {}
-    return Key(json.dumps([method_, params_, version], sort_keys=True, ensure_ascii=True))
+    return Key(json_value.compact([method_, dict(params_), version], sort_keys=True))
 
 
 def tool(method_: str, params_: Mapping[str, JsonValue]) -> str:

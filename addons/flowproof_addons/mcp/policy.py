@@ -11,6 +11,7 @@ from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp.lane import Author
 from flowproof_addons.mcp.message import Message
 from flowproof_addons.session import McpServer, McpTool, MockResult
+from flowproof_addons.trace import json_value
 from flowproof_addons.trace.model import JsonValue
 
 type Confirmed = Callable[[str, str, JsonValue], bool]
@@ -93,7 +94,7 @@ def _within(wanted: JsonValue, given: JsonValue) -> bool:
     """True when `given` holds everything `wanted` states."""
     if isinstance(wanted, dict):
         return isinstance(given, dict) and all(k in given and _within(v, given[k]) for k, v in wanted.items())
-    return type(wanted) is type(given) and wanted == given
+    return json_value.same(wanted, given)
 
 
 def _result(content: JsonValue, is_error: bool, modern: bool) -> Message:

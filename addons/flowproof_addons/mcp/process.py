@@ -33,6 +33,7 @@ class Server:
     """One running server process."""
 
     process: asyncio.subprocess.Process
+    transport: asyncio.SubprocessTransport
     cwd: str
     stderr: Path
 
@@ -70,7 +71,9 @@ class Server:
                 break
             self._signal(number)
         self._signal(signal.SIGKILL)
-        return await self.process.wait()
+        status = await self.process.wait()
+        self.transport.close()  # else its pipes stay open until the event loop is gone, and complain then
+        return status
 
     async def _gone(self, within_s: float) -> bool:
         try:
@@ -91,21 +94,23 @@ async def start(command: Sequence[str], env: Mapping[str, str], cwd: str, stderr
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(env)
     try:
         with stderr.open("ab") as log:
-            process = await asyncio.create_subprocess_exec(
+            loop = asyncio.get_running_loop()
+            transport, protocol = await loop.subprocess_exec(
+                lambda: asyncio.subprocess.SubprocessStreamProtocol(LINE_LIMIT, loop),
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
                 cwd=cwd,
                 env=environment,
-                limit=LINE_LIMIT,
                 start_new_session=True,
             )
     except OSError as error:
         raise ServerStartError(
             f"mcp: the server {' '.join(command)!r} cannot be started in {cwd}: {error.strerror or error}"
         ) from error
-    return Server(process, cwd, stderr)
+    process = asyncio.subprocess.Process(transport, protocol, loop)
+    return Server(process, transport, cwd, stderr)
 
 
 def _processor_ticks(pid: int) -> int | None:

@@ -9,6 +9,7 @@ from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal
 from flowproof_addons.mcp.message import Message
+from flowproof_addons.mcp.pace import FRAME_GAP_S
 from flowproof_addons.mcp.peer import NOTED, Peer
 from flowproof_addons.mcp.policy import Local, Policy
 from flowproof_addons.trace.model import JsonValue
@@ -19,7 +20,7 @@ _BOUND = frozenset(
 """Server messages that belong to the one call that is open, where the transport does not say."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Open:
     """A request of the agent that has no answer yet."""
 
@@ -28,6 +29,10 @@ class Open:
     opened: float
     number: int | None
     """In the journal; None for a catalogue request."""
+    last_frame: float = float("-inf")
+    cancelled: bool = False
+    arrived: float | None = None
+    """When the server answered, if the answer is being held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,10 @@ class Recording:
         self._open.remove(request)
         outcome = rpc.outcome(message)
         if request.number is not None:
-            self.journal.closed(request.number, outcome, status)
-            self.journal.run.pace.closed(self.journal.run.now())
+            now = self.journal.run.now()
+            took = (now if request.arrived is None else request.arrived) - request.opened
+            self.journal.closed(request.number, outcome, status, ms=round(1000 * took))
+            self.journal.run.pace.closed(now)
             return message
         amended = self.policy.amend(outcome) if rpc.method(request.message) == "tools/list" else outcome
         self.journal.listed(request.message, amended, status)
@@ -92,16 +99,23 @@ class Recording:
         request = self._request_of(peer, message, within) if rpc.kind(message) == "answer" else None
         if request is None or request.number is None:
             return 0.0
-        return self.journal.run.pace.delay(request.opened, self.journal.run.now())
+        now = self.journal.run.now()
+        request.arrived = now
+        return max(self.journal.run.pace.delay(request.opened, now), request.last_frame + FRAME_GAP_S - now)
 
     def open(self, peer: Peer) -> list[Open]:
         """The agent's requests on this connection that have no answer yet."""
         return [request for request in self._open if request.peer is peer]
 
+    def owes(self, peer: Peer) -> bool:
+        """True while an answer is to come on this connection."""
+        return any(not r.cancelled and rpc.method(r.message) != rpc.LISTEN for r in self.open(peer))
+
     def cancel(self, message: Message) -> None:
         """The agent gave this request up; once it has been answered that means nothing."""
         for request in self._open:
             if request.message is message and request.number is not None:
+                request.cancelled = True
                 self.journal.cancelled(request.number)
 
     def forget(self, message: Message) -> None:
@@ -146,6 +160,8 @@ class Recording:
     def _sent(self, peer: Peer, message: Message, within: Sequence[Message] | None) -> None:
         call = self._call(peer, message, within)
         written = self.journal.sent(message, self._join(peer), call.number if call else None)
+        if call is not None:
+            call.last_frame = self.journal.run.now()
         if rpc.kind(message) == "request":
             self._pending.append(Pending(peer, message, written))
 

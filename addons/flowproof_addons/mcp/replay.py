@@ -97,6 +97,11 @@ class Replay:
                 del self._waiting[ticket]
                 self._queue.give_back(asked.place, asked.key)
 
+    def owes(self, peer: Peer) -> bool:
+        """True while an answer is to come on this connection."""
+        due = (asked for place, asked in self._open.items() if self._recorded.calls[place].closed is not None)
+        return any(asked.peer is peer for asked in (*due, *self._waiting.values()))
+
     def abandon(self, peer: Peer, message: Message) -> None:
         """The agent gave one request up, by whatever means its transport has."""
         for place, asked in list(self._open.items()):
@@ -155,7 +160,17 @@ class Replay:
         asked.number = self.journal.opened(asked.message, asked.peer.session or 0, by)
         asked.opened = self.journal.run.now()
         self._open[place] = asked
-        self._mark(score.Opened(place))
+        if self._mark(score.Opened(place)):
+            return
+        for frame in self._recorded.calls[place].frames:  # its time was given up on: all of it now
+            self._send(score.Sent(frame, place))
+        self._finish(place)
+
+    def _finish(self, place: int) -> None:
+        """Answer a call that came after its time."""
+        wait = self._close(place)
+        if wait:
+            self._loop.call_later(wait, self._finish, place)
 
     def _refuse(self, peer: Peer, message: Message, report: divergence.Divergence) -> None:
         """Answer what no recording answers; only the first is a finding, what follows it is a consequence."""
@@ -227,12 +242,13 @@ class Replay:
             peer.session = len(self._peers)
             self._peers[peer.session] = peer
 
-    def _mark(self, step: score.Awaited) -> None:
-        """Something awaited happened; the earliest such step counts."""
+    def _mark(self, step: score.Awaited) -> bool:
+        """Something awaited happened; the earliest such step counts. False if there is none ahead."""
         for index in range(self._cursor, len(self._steps)):
             if index not in self._happened and self._steps[index] == step:
                 self._happened.add(index)
-                return
+                return True
+        return False
 
     def _advance(self) -> None:
         """Do every step whose time has come."""
@@ -307,10 +323,25 @@ class Replay:
         self._patience = self._resume = None
 
     def _give_up(self) -> None:
-        step = self._steps[self._cursor]
-        if isinstance(step, score.Answered):
-            self._findings.diverge(divergence.unanswered(self.journal.name, step.frame.message))
-        else:
-            self.journal.remark(f"an answer waited {PATIENCE_S:g} s for {step}, which did not happen")
+        """What holds an answer back will not come: a client that sends calls one by one, an agent that changed."""
+        held = next((s for s in self._steps[self._cursor :] if isinstance(s, score.Closed | score.Sent)), None)
+        if held is None:
+            return
+        while (step := self._steps[self._cursor]) is not held:
+            if self._cursor not in self._happened:
+                self._missed(step)
+            self._cursor += 1
         self._happened.add(self._cursor)
         self._advance()
+
+    def _missed(self, step: score.Step) -> None:
+        match step:
+            case score.Answered(frame):
+                self._findings.diverge(divergence.unanswered(self.journal.name, frame.message))
+            case score.Opened(place):
+                named = divergence.listed(self._recorded.calls[place])
+                self.journal.remark(
+                    f"an answer waited {PATIENCE_S:g} s for the call {named}, made earlier when recorded"
+                )
+            case _:
+                self.journal.remark(f"an answer waited {PATIENCE_S:g} s for something the agent did when recorded")

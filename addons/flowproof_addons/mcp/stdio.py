@@ -12,6 +12,7 @@ from pathlib import Path
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp import standin
 from flowproof_addons.mcp.message import Message
+from flowproof_addons.mcp.peer import Peer
 from flowproof_addons.mcp.process import LINE_LIMIT
 from flowproof_addons.mcp.replay import PATIENCE_S, Replay
 
@@ -26,12 +27,9 @@ class Pipe:
     writer: asyncio.StreamWriter
     cwd: str
     session: int | None = None
-    open: int = 0
-    """Requests that have no answer yet."""
 
     def answer(self, request: Message, outcome: Message, status: int = 200) -> None:
         """Write an answer line."""
-        self.open -= 1
         self.line(rpc.write(rpc.answer(rpc.request_id(request), outcome)))
 
     def send(self, message: Message, within: Message | None) -> None:
@@ -113,19 +111,18 @@ def replaying(lane: Replay) -> Serve:
         try:
             async for line in lines(pipe.reader):
                 for message in rpc.read(line) or ():
-                    pipe.open += rpc.kind(message) == "request"
                     lane.receive(pipe, message)
-            await finish(pipe)
+            await finish(pipe, lane.owes)
         finally:
             lane.leave(pipe)
 
     return serve
 
 
-async def finish(pipe: Pipe) -> None:
+async def finish(pipe: Pipe, owes: Callable[[Peer], bool]) -> None:
     """After the agent's last line: let the answers it is still owed out, as a server used in a shell pipe would."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_S):
-            while pipe.open > 0 and not pipe.writer.is_closing():
+            while owes(pipe) and not pipe.writer.is_closing():
                 await asyncio.sleep(_POLL_S)
             await pipe.writer.drain()

@@ -15,8 +15,6 @@ from flowproof_addons.mcp.record import Recording
 from flowproof_addons.mcp.stdio import Pipe, finish, lines
 from flowproof_addons.session import McpServer
 
-_LISTEN = "subscriptions/listen"
-
 
 @dataclass(slots=True)
 class Servers:
@@ -51,7 +49,7 @@ class Servers:
         try:
             await asyncio.wait((up, down), return_when=asyncio.FIRST_COMPLETED)
             if up.done():
-                await finish(pipe)
+                await finish(pipe, self.lane.owes)
         finally:
             await _cancelled(up, down)
             self._running.remove(server)
@@ -114,13 +112,12 @@ class _Link:
             return line
         forwarded: list[Message] = []
         for message in messages:
-            self.pipe.open += rpc.kind(message) == "request"
             local = self.owner.lane.from_agent(self.pipe, message)
             if local is not None:
                 self.pipe.answer(message, local.outcome)
                 continue
             forwarded.append(message)
-            if rpc.kind(message) == "request" and rpc.method(message) != _LISTEN:
+            if rpc.kind(message) == "request" and rpc.method(message) != rpc.LISTEN:
                 limit = self.owner.declared.call_s
                 asyncio.get_running_loop().call_later(limit, self._hung, message)
         if len(forwarded) == len(messages):
@@ -139,7 +136,6 @@ class _Link:
         for message in messages:
             await asyncio.sleep(lane.delay(self.pipe, message))
             given.append(lane.from_server(self.pipe, message))
-            self.pipe.open -= rpc.kind(message) == "answer"
         unchanged = all(new is old for new, old in zip(given, messages, strict=True))
         self.pipe.line(line if unchanged else b"".join(rpc.write(message) + b"\n" for message in given))
         await self.pipe.writer.drain()
