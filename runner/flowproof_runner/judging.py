@@ -39,6 +39,7 @@ def judge(draft: Draft, outcome: Outcome, trace: Trace, registry: Registry, reco
     if recorded is not None:
         draft.notes += verdicts.unserved_notes(outcome.unserved, recorded.exchanges)
         draft.pins = _pins(draft, outcome)
+    draft.notes += outcome.hints
     _assertions(draft, trace, registry)
 
 

@@ -13,6 +13,7 @@ from flowproof_addons.live.mocks import Mocks, MocksExhausted
 from flowproof_addons.matching.canonical import key
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.matcher import Matcher
+from flowproof_addons.matching.volatile import Hints
 from flowproof_addons.session import Session
 from flowproof_addons.trace.journal import Journal
 from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request, Trace
@@ -58,6 +59,7 @@ class Live:
         self._journal = Journal(session.folder / "trace.jsonl", self._redactor)
         self._mocks = Mocks(session.mocks)
         self._attempts = Attempts()
+        self._hints = Hints(session.pins, clock().date(), session.own_directory)
         self._recordings = () if recordings is None else recordings.exchanges
         self.matcher: Matcher | None = None
         if session.phase == "replay":
@@ -147,6 +149,7 @@ class Live:
             kept = self._attempts.settle(key(crossing.request, crossing.dialect), exchange)
         if kept is None:
             return
+        self._hints.look(crossing.request)
         self._note_calls(crossing.dialect, reply)
         self._journal.append(kept)
 
@@ -164,6 +167,7 @@ class Live:
             "divergences": list(self.divergences),
             "unserved": self._unserved(),
             "pins": dict(self.matcher.pin_counts()) if self.matcher else {},
+            "hints": [hint.words() for hint in self._hints.found],
             "redacted": [*sorted(self._redactor.hits)],
         }
 
