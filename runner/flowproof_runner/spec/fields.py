@@ -136,7 +136,6 @@ PATTERNS = {
     r"^[A-Za-z_][A-Za-z0-9_]*$": "letters, digits and _, not beginning with a digit",
     r"^[A-Za-z0-9_./:-]+$": "letters, digits, _ - . / :",
     r"^[A-Za-z0-9][A-Za-z0-9_-]*$": "letters, digits, _ and -",
-    r"^[^\s]+$": "no blanks",
 }
 """The patterns of the grammar's names, in words."""
 

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from flowproof_addons.matching import paths
 from flowproof_runner.spec.fields import Flag, Part, Pattern, Text, Words
 from flowproof_runner.spec.problems import Complaint, refuse
 
-_AT = r"^[^\s]+$"
+
+def _path(text: str) -> str:
+    try:
+        paths.parse(text)
+    except paths.PathError as error:
+        message = f"bad path: {error}; accepted: messages[0].content, messages[*].content, **.id"
+        raise refuse(Complaint(message)) from error
+    return text
 
 
 class PinEntry(Part):
     """One pin; says where, what may differ and why."""
 
-    at: Annotated[Words, Field(pattern=_AT)] | None = Field(
+    at: Annotated[Words, AfterValidator(_path)] | None = Field(
         default=None,
         description="Path in the request body: messages[0].content, messages[*].content, **.name.",
     )

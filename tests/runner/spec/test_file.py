@@ -145,6 +145,7 @@ skip_unless_env: [ OPENAI_API_KEY ]
             ["1:42: mcp.0.limits.result: 64 is no size; accepted: 512B,"],
         ),
         ("pins: [{why: x}]", ["1:8: pins.0: pins everything; give at, match or kind"]),
+        ('pins: [{at: "a[0"}]', ["1:13: pins.0.at: bad path: 'a[0': nothing readable at column 2; accepted: messages"]),
         ("pins: [{match: (}]", ["1:16: pins.0.match: bad regular expression '(': missing )"]),
         (
             "pins: [{unordered: true, match: a}]",
