@@ -11,11 +11,9 @@ from pydantic import ValidationError
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.fixture_file import FixtureReader
-from flowproof_runner.contract.grammar import Envelope01, Envelope02, Mcp, Redaction
-from flowproof_runner.contract.import01 import import_expect
+from flowproof_runner.contract.grammar import Envelope, Mcp, Redaction
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.gate import Enforced
-from flowproof_runner.expectations.contract.grammar import compile_expect
 from flowproof_runner.expectations.contract.lint import enforceable, lint
 from flowproof_runner.expectations.contract.model import Budget, Contract, Lane
 from flowproof_runner.spec import errors
@@ -23,8 +21,6 @@ from flowproof_runner.spec.document import Document, Place
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
 from flowproof_runner.spec.reader import read
 from flowproof_runner.spec.scalars import Scalar
-
-type Envelope = Envelope01 | Envelope02
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +50,8 @@ class ContractFile:
         return max(2 * (self.max_duration_ms or 15_000), 5_000) / 1000
 
 
-def load(path: Path) -> ContractFile:
-    """Read a contract file, YAML or JSON.
+def load(path: Path, *, answered: bool = False) -> ContractFile:
+    """Read a contract file, YAML or JSON. `answered`: something else than its fixtures will answer the calls.
 
     Raises SpecError with every problem found.
     """
@@ -67,7 +63,7 @@ def load(path: Path) -> ContractFile:
         raise SpecError([Problem(str(path), 0, 0, "", "is not UTF-8 text")]) from error
     document = _json(text, path) if path.suffix == ".json" else read(text, str(path))
     envelope = _validated(document)
-    return _Loader(document, path, envelope).load()
+    return _Loader(document, path, envelope, answered or envelope.mcp is not None).load()
 
 
 def _json(text: str, path: Path) -> Document:
@@ -81,7 +77,7 @@ def _json(text: str, path: Path) -> Document:
 
 def _validated(document: Document) -> Envelope:
     version = document.root.get("schemaVersion") if isinstance(document.root, dict) else None
-    if version not in ("0.1", "0.2"):
+    if not isinstance(version, str) or version not in ("0.1", "0.2"):
         found = version.text if isinstance(version, Scalar) else version
         hint = (
             f'found {found}, a number: put it in quotes, "{found}"'
@@ -89,11 +85,22 @@ def _validated(document: Document) -> Envelope:
             else f"found {found!r}"
         )
         raise SpecError([document.problem(("schemaVersion",), Complaint(f'accepted: "0.1", "0.2"; {hint}'))])
-    model = Envelope01 if version == "0.1" else Envelope02
+    model = _model(version)
     try:
         return model.model_validate(document.root)
     except ValidationError as error:
         raise SpecError(errors.problems(error, document, model)) from error
+
+
+def _model(version: str) -> type[Envelope]:
+    """Imported by version, for building one grammar's models takes longer than reading a file."""
+    if version == "0.1":
+        from flowproof_runner.contract.envelope01 import Envelope01
+
+        return Envelope01
+    from flowproof_runner.contract.envelope02 import Envelope02
+
+    return Envelope02
 
 
 @dataclass
@@ -101,6 +108,7 @@ class _Loader:
     document: Document
     path: Path
     envelope: Envelope
+    answered: bool
     complaints: list[tuple[Loc, Complaint]] = field(default_factory=list)
 
     def load(self) -> ContractFile:
@@ -108,7 +116,8 @@ class _Loader:
         contract = self._contract()
         fixtures = {tool: self._fixture(tool, node) for tool, node in envelope.fixtures.items()}
         contract = self._with_limits(contract)
-        for finding in lint(contract, fixtures={tool: len(cases) for tool, cases in fixtures.items()}):
+        answers = None if self.answered else {tool: len(cases) for tool, cases in fixtures.items()}
+        for finding in lint(contract, fixtures=answers):
             self.complaints.append((("expect",), Complaint(f"{finding.path}: {finding.message}")))
         self.complaints += [(loc, complaint) for loc, complaint in self._enforcement(contract)]
         if self.complaints:
@@ -117,7 +126,6 @@ class _Loader:
 
     def _file(self, contract: Contract, fixtures: Mapping[str, tuple[Case, ...]]) -> ContractFile:
         envelope = self.envelope
-        redaction = envelope.redact if isinstance(envelope, Envelope02) else None
         return ContractFile(
             path=self.path,
             id=envelope.id,
@@ -129,23 +137,16 @@ class _Loader:
             command=envelope.adapter.command if envelope.adapter is not None else (),
             enforced=frozenset({"forbidden", "confirmation"}) if envelope.enforcement.preDispatch else frozenset(),
             mcp=envelope.mcp,
-            redaction=redaction or (envelope.mcp.redaction if envelope.mcp is not None else None),
+            redaction=envelope.hidden,
             max_duration_ms=envelope.performance.maxDurationMs,
-            outcome_schema=self._outcome_schema(),
-            reads=frozenset(envelope.reads if isinstance(envelope, Envelope02) else ()),
-            version=envelope.schemaVersion,
+            outcome_schema=envelope.outcome_schema,
+            reads=envelope.harmless,
+            version=envelope.version,
         )
 
     def _contract(self) -> Contract:
-        envelope, where = self.envelope, self.document.where
-        if isinstance(envelope, Envelope01):
-            contract, complaints = import_expect(envelope.expect, where)
-            self.complaints += [((), complaint) for complaint in complaints]
-            return contract
-        contract, complaints = compile_expect(
-            envelope.expect, envelope.fixtures.keys(), lambda loc: where(("expect", *loc))
-        )
-        self.complaints += [(("expect",), complaint) for complaint in complaints]
+        contract, complaints = self.envelope.compiled(self.document.where)
+        self.complaints += [((), complaint) for complaint in complaints]
         return contract
 
     def _with_limits(self, contract: Contract) -> Contract:
@@ -181,12 +182,6 @@ class _Loader:
         found = reader.resolved(node, loc)
         self.complaints += [((), complaint) for complaint in reader.complaints]
         return found
-
-    def _outcome_schema(self) -> JsonValue:
-        if isinstance(self.envelope, Envelope01):
-            outcome = self.envelope.expect.outcome
-            return outcome.schema_ if outcome is not None else None
-        return next((form.schema_ for form in self.envelope.expect.outcome if form.schema_ is not None), None)
 
     def _enforcement(self, contract: Contract) -> Iterator[tuple[Loc, Complaint]]:
         if not self.envelope.enforcement.preDispatch:

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Callable
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from flowproof_runner.contract.expect01 import Expect01
-from flowproof_runner.expectations.contract.grammar import Expect
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Words
-from flowproof_runner.spec.problems import Complaint, refuse
+from flowproof_runner.spec.problems import Complaint, Loc
 
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -81,26 +82,26 @@ class Envelope(Part):
     mcp: Mcp | None = None
     performance: Performance = Performance()
 
+    @property
+    def harmless(self) -> frozenset[str]:
+        """Tools that change nothing: what mutants may repeat without harm."""
+        return frozenset()
 
-class Envelope01(Envelope):
-    """A contract file of version 0.1."""
+    @property
+    def version(self) -> str:
+        """The version of the file format."""
+        raise NotImplementedError
 
-    schemaVersion: Literal["0.1"]
-    expect: Expect01
+    @property
+    def outcome_schema(self) -> JsonValue:
+        """JSON Schema of the outcome, None without one."""
+        raise NotImplementedError
 
+    @property
+    def hidden(self) -> Redaction | None:
+        """Whose values are never written."""
+        return self.mcp.redaction if self.mcp is not None else None
 
-class Envelope02(Envelope):
-    """A contract file whose `expect:` is the one of specs."""
-
-    schemaVersion: Literal["0.2"]
-    expect: Expect
-    reads: tuple[Words, ...] = ()
-    redact: Redaction | None = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if self.expect == Expect():
-            raise refuse(
-                Complaint("expects nothing, so no run could fail; write at least one expectation", ("expect",))
-            )
-        return self
+    def compiled(self, where: Callable[[Loc], str]) -> tuple[Contract, tuple[Complaint, ...]]:
+        """The contract, with everything wrong in it located from the top of the file on."""
+        raise NotImplementedError

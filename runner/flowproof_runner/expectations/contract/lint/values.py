@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jsonschema import Draft202012Validator
-
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.lint.facts import Facts, flat, problem
 from flowproof_runner.expectations.contract.model import AnyExpectation, Arguments, Outcome
 from flowproof_runner.expectations.contract.printing import show_formula
+from flowproof_runner.expectations.contract.schema import valid
 from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Literal, Ref, Results
 from flowproof_runner.expectations.contract.terms import Arguments as CallArguments
 from flowproof_runner.expectations.contract.walk import nodes, nodes_of
@@ -62,7 +61,7 @@ def _schemas(facts: Facts) -> Iterator[Finding]:
                 continue
             for path, value in _literals(expectation.such):
                 inner = _at(other.schema, path)
-                if inner is not None and not Draft202012Validator(inner).is_valid(value):
+                if inner is not None and not valid(inner, value):
                     message = f"{'.'.join(map(str, path))} must be {value!r}, which the schema forbids"
                     yield problem(expectation, "lint.schema", message)
 
