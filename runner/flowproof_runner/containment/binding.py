@@ -121,12 +121,12 @@ def narrow(fd: int, nature: sockets.Nature, port: int) -> bytes:
 def _at_path(call: Call, fd: int, address: bytes, name: bytes) -> int:
     """Bind where the task stands and with its umask, to the very name it gave: programs read it back.
 
-    A task with another root is bound by the last part of its path only. The caller holds the lock: the working
-    directory and the umask are this whole process's, and nobody else in it needs either.
+    Where that name means something else to us (another root, /proc/self) only its last part is used. The caller holds
+    the lock: the working directory and the umask are this whole process's, and nobody else in it needs either.
     """
     given = address
     place = f"/proc/{call.tid}/cwd".encode()
-    if not os.path.samestat(os.stat(f"/proc/{call.tid}/root"), os.stat("/")):
+    if unix.names_itself(name) or not os.path.samestat(os.stat(f"/proc/{call.tid}/root"), os.stat("/")):
         place = os.path.dirname(unix.seen_by(call, name))
         given = address[:2] + os.path.basename(name) + b"\0"
     mask = os.umask(int(status(call.tid).get("Umask", "0077"), 8))

@@ -77,6 +77,11 @@ def seen_by(call: Call, path: bytes) -> bytes:
     return start + b"/" + path.lstrip(b"/")
 
 
+def names_itself(path: bytes) -> bool:
+    """True for a path below /proc/self, which means another process to us."""
+    return _SELF.match(path) is not None
+
+
 def reach(
     context: Context, call: Call, address: bytes, act: Callable[[bytes], int], connected: int | None = None
 ) -> int:
@@ -95,7 +100,8 @@ def reach(
             return -errno.EACCES
         result = act(name.raw)
         peer = sockets.peer_pid(connected) if connected is not None and result == 0 else None
-        inside = descends(peer, context.root) if peer else inside
+        if peer:  # the supervisor itself, where the other end came to be through it
+            inside = peer == context.root or descends(peer, context.root)
         if name.shown and context.first((call.tid, name.shown)):
             context.report("unix", call, name.target, "unix", path=name.shown, inside=inside, refused=False)
         return result

@@ -72,7 +72,7 @@ class Harness:
             python = str(shared / "base" / "bin" / Path(os.path.realpath(sys.executable)).name)
             words += ["unshare", "--mount", "--propagation", "private", "sh", "-c", _SHARE, "sh"]
             words += [sys.base_prefix, sysconfig.get_path("purelib"), str(ROOT), str(shared)]
-            words += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
+            words += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
             words += ["--inh-caps=-all", "--bounding-set=-all"]
             paths = [shared / "root" / "runner", shared / "root" / "addons", shared / "site"]
             words += ["env", "HOME=/tmp", f"LD_LIBRARY_PATH={shared / 'base' / 'lib'}"]

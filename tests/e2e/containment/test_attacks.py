@@ -36,7 +36,7 @@ class Trial:
 
     plain: Outcome
     contained: Outcome
-    on_the_wire: Counter[str]
+    on_the_wire: Counter[str | None]
     leaked: list[list[Any]]
 
 

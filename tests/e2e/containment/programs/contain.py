@@ -25,7 +25,8 @@ def main() -> None:
     folder = Path(order["cwd"])
     argv = [sys.executable if word == "python" else word for word in order["argv"]]
     env = {**os.environ, **order["env"]}
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
+    victim = Victim(argv)
+    with victim, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
         given.write(order["stdin"].encode())
         given.seek(0)
         began = time.monotonic()
@@ -50,10 +51,29 @@ def main() -> None:
     print(json.dumps(result))
 
 
+class Victim:
+    """A process of the same user outside the tree, for programs that are given `VICTIM` for its number."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self._argv = argv
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> None:
+        if "VICTIM" in self._argv:
+            self._process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+            self._argv[self._argv.index("VICTIM")] = str(self._process.pid)
+
+    def __exit__(self, *_: object) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+
+
 def policy(given: dict[str, Any]) -> Policy:
     pins = given.pop("pins", {})
     entries = tuple(pin(parse(text), lambda name: pins.get(name, ())) for text in given.pop("allow", ()))
-    return Policy(entries=entries, **{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    rest: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Policy(entries=entries, **rest)
 
 
 if __name__ == "__main__":

@@ -61,11 +61,12 @@ def sockets(host: str, first: int, count: int) -> None:
     seen: list[list[object]] = []
     while True:
         ready, _, _ = select.select([sys.stdin, *tcp, *udp], (), ())
-        for one in ready:
-            if one in tcp:
+        for one in tcp:
+            if one in ready:
                 one.accept()[0].close()
                 seen.append([6, host, one.getsockname()[1]])
-            elif one in udp:
+        for one in udp:
+            if one in ready:
                 one.recv(65536)
                 seen.append([UDP, host, one.getsockname()[1]])
         if ready == [sys.stdin]:  # everything that had come has been taken

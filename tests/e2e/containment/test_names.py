@@ -1,0 +1,136 @@
+"""Declared names work under containment with every resolver; no question leaves the machine, each one is evidence."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from tests.e2e.containment.harness import Harness
+
+NAME = "api.flowproof.test"
+PYTHON = "import urllib.request as u; print(u.urlopen('http://{0}/', timeout=5).status)"
+ASYNCIO = (
+    "import asyncio\nasync def go():\n r, w = await asyncio.open_connection(*'{0}'.split(':'));"
+    " w.write(b'GET / HTTP/1.0\\r\\n\\r\\n'); print((await r.read())[9:12].decode())\nasyncio.run(go())"
+)
+NODE = "fetch('http://{0}/').then(r => console.log(r.status), e => console.log(e.cause.code))"
+CLIENTS = {
+    "urllib": ("python", "-c", PYTHON),
+    "asyncio": ("python", "-c", ASYNCIO),
+    "curl": ("curl", "-s", "-o", "/dev/null", "-w", "%{{http_code}}\n", "http://{0}/"),
+    "node": ("node", "-e", NODE),
+}
+
+
+class Ok(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[int]:
+    """A server at what tests take for another machine."""
+    with ThreadingHTTPServer(("127.0.0.2", 0), Ok) as one:
+        thread = Thread(target=one.serve_forever)
+        thread.start()
+        yield one.server_address[1]
+        one.shutdown()
+        thread.join()
+
+
+def policy(*allow: str, nameservers: tuple[str, ...] = ("192.0.2.53",), pins: object = None) -> dict[str, object]:
+    pinned = {NAME: ["127.0.0.2"]} if pins is None else pins
+    return {
+        "allow": list(allow),
+        "off_host": ["127.0.0.2/32"],
+        "nameservers": [*system_nameservers(), *nameservers],
+        "pins": pinned,
+    }
+
+
+def system_nameservers() -> list[str]:
+    from flowproof_runner.containment import machine
+
+    return list(machine.read().nameservers)
+
+
+def words(client: str, where: str) -> tuple[str, ...]:
+    if not shutil.which(sys.executable if client in ("urllib", "asyncio") else client):
+        pytest.skip(f"no {client} here")
+    return tuple(word.replace("{{", "{").replace("}}", "}").replace("{0}", where) for word in CLIENTS[client])
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_declared_name_works_and_is_pinned(harness: Harness, server: int, client: str) -> None:
+    done = harness.contained(*words(client, f"{NAME}:{server}"), policy=policy(f"{NAME}:{server}"))
+    assert (done.out, done.report["violations"], done.report["faults"]) == ("200\n", [], []), done
+    assert {(one["name"], one["declared"]) for one in done.report["names"]} == {(NAME, True)}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_undeclared_name_is_a_violation_though_nothing_was_connected(harness: Harness, client: str) -> None:
+    done = harness.contained(*words(client, "evil.flowproof.test:80"), policy=policy())
+    [violation] = done.report["violations"]
+    assert (violation["to"], violation["protocol"], violation["kind"]) == ("evil.flowproof.test", "dns", "name")
+    assert violation["chain"], done
+    assert "200" not in done.out
+
+
+def test_a_name_declared_for_one_port_is_shown_with_the_address_of_another(harness: Harness, server: int) -> None:
+    done = harness.contained(*words("urllib", f"{NAME}:{server}"), policy=policy(f"{NAME}:1"))
+    [violation] = done.report["violations"]
+    assert (violation["to"], violation["name"]) == (f"127.0.0.2:{server}", NAME)
+
+
+def test_a_declared_name_that_cannot_be_resolved_here_is_no_violation(harness: Harness) -> None:
+    done = harness.contained(*words("urllib", f"{NAME}:80"), policy=policy(NAME, pins={}))
+    assert done.report["violations"] == []
+    assert done.code != 0
+
+
+QUESTION = """
+import socket, struct, sys
+question = b"\\x12\\x34\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\3api\\x09flowproof\\4test\\0\\0\\1\\0\\1"
+server, how = sys.argv[1:]
+family = socket.AF_INET6 if ":" in server else socket.AF_INET
+if how == "tcp":
+    one = socket.create_connection((server, 53), 5)
+    one.sendall(len(question).to_bytes(2, "big") + question)
+    answer = one.recv(512)[2:]
+else:
+    one = socket.socket(family, socket.SOCK_DGRAM)
+    one.settimeout(5)
+    if how == "connected":
+        one.connect((server, 53))
+        one.send(question)
+    else:
+        one.sendto(question, (server, 53))
+    answer = one.recv(512)
+print(socket.inet_ntoa(answer[-4:]))
+"""
+
+
+@pytest.mark.parametrize("how", ["connected", "unconnected", "tcp"])
+@pytest.mark.parametrize("server", ["192.0.2.53", "2001:db8::53", "127.0.0.53", "127.0.0.1"])
+def test_a_question_to_any_of_the_machines_name_servers_is_answered_here(
+    harness: Harness, server: str, how: str
+) -> None:
+    servers = ("192.0.2.53", "2001:db8::53")
+    given = policy(NAME, nameservers=servers)
+    done = harness.contained("python", "-c", QUESTION, server, how, policy=given)
+    assert (done.out, done.report["violations"]) == ("127.0.0.2\n", []), done
+
+
+def test_a_name_server_of_the_agents_own_choice_is_a_destination_like_any_other(harness: Harness) -> None:
+    done = harness.contained("python", "-c", QUESTION, "198.51.100.53", "unconnected", policy=policy(NAME))
+    assert done.destinations() == {"198.51.100.53:53"}
+    assert "PermissionError" in done.err
