@@ -13,6 +13,7 @@ from flowproof_runner import verdicts
 from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.drivers.tail import tail
+from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Finding
 from flowproof_runner.result import AgentEnd, Counts, FlowResult, PinUse, StepResult, finding, verdict
 from flowproof_runner.scrub import Scrubber
@@ -31,6 +32,8 @@ class Draft:
     start: Path
     """Paths below it are shown relative to it."""
     scrubber: Scrubber
+    contract: Contract = field(default_factory=Contract)
+    """What `expect:` and the servers' limits demand."""
     resolved: LoadedSpec = field(init=False)
     """The spec with its variables' values; as written until they are known."""
     began: float = field(default_factory=time.monotonic)

@@ -16,6 +16,7 @@ from flowproof_addons.trace.model import JsonValue, Phase, Trace
 from flowproof_runner import cassette, containing, judging, plan, upstream
 from flowproof_runner.boundary import Outcome
 from flowproof_runner.containment.spawner import ContainedSpawner
+from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.draft import Draft, skipped
 from flowproof_runner.drivers.base import Addresses, Task
 from flowproof_runner.drivers.spawn import Plain
@@ -90,6 +91,7 @@ class Flows:
         draft = Draft(spec, phase, folder, plan.directory(spec, self.around), self.around.start, scrubber)
         try:
             draft.resolved = resolve.resolved(spec, self.around.shell, phase)
+            draft.contract = contract_of(draft.resolved)
             draft.add(plan.hooks(spec, "before_each", self.around).run(folder))
             if not draft.failed:
                 self._record(draft) if phase == "record" else self._replay(draft)
@@ -122,7 +124,7 @@ class Flows:
     def _agent(self, draft: Draft, upstreams: Mapping[str, Upstream]) -> Outcome:
         """Run the agent behind an open session; how it ended goes into the draft."""
         spec = draft.resolved
-        session = plan.opening(spec, draft.phase, draft.folder, cassette.path_of(spec.path), self.around, upstreams)
+        session = plan.opening(draft, cassette.path_of(spec.path), self.around, upstreams)
         contained = self._containment(draft)
         driver = plan.driver(spec, self.around, contained or Plain())
         opened = self.boundary.open(session)

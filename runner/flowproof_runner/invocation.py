@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -11,12 +10,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Protocol
 
-from flowproof_addons import FlowproofError
 from flowproof_runner.result import FlowResult
-
-
-class JobsError(FlowproofError):
-    """`--jobs` is no number of flows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +89,3 @@ def _all(futures: Sequence[Future[FlowResult]]) -> None:
         done, pending = wait(pending, return_when=FIRST_COMPLETED)
         for future in done:
             future.result()
-
-
-def parallel(text: str) -> int:
-    """How many flows at a time `--jobs` means: a number, or `auto` for one per processor.
-
-    Raises JobsError for anything else.
-    """
-    if text == "auto":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if text.isascii() and text.isdigit() and 1 <= int(text) <= 1000:
-        return int(text)
-    raise JobsError(f"--jobs {text!r}: give how many flows to run at a time, a whole number from 1, or auto")

@@ -9,11 +9,13 @@ from typing import Literal
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.session import Session, Upstream
-from flowproof_addons.trace.model import JsonValue, Phase
+from flowproof_addons.trace.model import JsonValue
 from flowproof_runner import upstream
+from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import Driver
 from flowproof_runner.drivers.spawn import Spawner
 from flowproof_runner.hooks import Hooks
+from flowproof_runner.mcp.servers import servers
 from flowproof_runner.spec import resolve, session
 from flowproof_runner.spec.file import LoadedSpec
 from flowproof_runner.suite import Suite
@@ -69,10 +71,9 @@ def secrets(spec: LoadedSpec, around: Surroundings) -> dict[str, str]:
     return upstream.secrets(around.shell, around.registry) | resolve.secrets(spec, around.shell)
 
 
-def opening(
-    spec: LoadedSpec, phase: Phase, folder: Path, cassette: Path, around: Surroundings, reached: Mapping[str, Upstream]
-) -> Session:
-    """The boundary's session for one run of the (resolved) spec. `reached`: the upstreams, at record."""
+def opening(draft: Draft, cassette: Path, around: Surroundings, reached: Mapping[str, Upstream]) -> Session:
+    """The boundary's session for one run. `reached`: the upstreams, at record."""
+    spec, phase, folder = draft.resolved, draft.phase, draft.folder
     return Session(
         id=folder.name,
         phase=phase,
@@ -82,6 +83,7 @@ def opening(
         upstreams=dict(reached),
         pins=session.pins(spec.spec),
         mocks=session.tool_mocks(spec.spec),
+        mcp=servers(spec, draft.contract),
         secrets=secrets(spec, around),
         redact_keys=spec.spec.redact.keys,
         own_directory=str(directory(spec, around)),

@@ -10,7 +10,8 @@ from threading import Barrier, Event, Lock
 import pytest
 
 from flowproof_runner.findings import Verdict
-from flowproof_runner.invocation import Invocation, Job, JobsError, parallel
+from flowproof_runner.invocation import Invocation, Job
+from flowproof_runner.jobs import JobsError, parallel
 from flowproof_runner.result import FlowResult
 
 CODES = {"pass": 0, "skip": 0, "fail": 1, "error": 2}

@@ -13,6 +13,7 @@ from typing import Literal
 from flowproof_runner import bugs, runs, selection
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.collect import collect
+from flowproof_runner.jobs import parallel
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Start:
 def execute(options: Options) -> int:
     """Do it all; the exit code."""
     start = Start(dict(os.environ), Path.cwd(), datetime.now(UTC), time.monotonic())
+    jobs = parallel(options.jobs)
     wanted = selection.EVERYTHING if options.keyword is None else selection.parse(options.keyword)
     paths = collect(options.paths)
     folder = runs.create(start.folder, start.shell, start.at)
@@ -49,4 +51,4 @@ def execute(options: Options) -> int:
         # mitmdump takes half a second to start; these imports take a third, meanwhile.
         from flowproof_runner.cli.flows import run_flows
 
-        return run_flows(options, start, paths, wanted, folder, process)
+        return run_flows(options, start, jobs, paths, wanted, folder, process)

@@ -17,7 +17,7 @@ from flowproof_runner.cli.publish import Outlet
 from flowproof_runner.cli.specs import Given, given
 from flowproof_runner.draft import relative, skipped, unreadable
 from flowproof_runner.flow import Flows
-from flowproof_runner.invocation import Invocation, Job, parallel
+from flowproof_runner.invocation import Invocation, Job
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult, RunResult, overall
 from flowproof_runner.spec.problems import SpecError
@@ -27,6 +27,7 @@ from flowproof_runner.version import version
 def run_flows(
     options: Options,
     start: Start,
+    jobs: int,
     paths: Sequence[Path],
     wanted: selection.Selection,
     folder: runs.RunFolder,
@@ -34,7 +35,6 @@ def run_flows(
 ) -> int:
     """Run what is wanted and publish the results; the exit code."""
     outlet = Outlet(start.shell, options.json, options.junit)
-    jobs = parallel(options.jobs)
     with Boundary(process) as boundary:
         flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
         specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)

@@ -9,7 +9,22 @@ from flowproof_runner.spec.problems import Complaint, Loc, Problem
 from flowproof_runner.spec.scalars import Node, value
 
 SUPPORTED: frozenset[str] = frozenset(
-    {"command", "url", "tools", "pins", "strict", "skip_unless_env", "redact", "egress", "side_effect", "secret_leak"}
+    {
+        "command",
+        "egress",
+        "enforce",
+        "expect",
+        "mcp",
+        "output",
+        "pins",
+        "redact",
+        "secret_leak",
+        "side_effect",
+        "skip_unless_env",
+        "strict",
+        "tools",
+        "url",
+    }
 )
 """The capabilities this version has. An engine that lands adds its name here."""
 

@@ -70,7 +70,7 @@ def test_the_addon(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{SCRIPT}\n"
 
 
-@pytest.mark.parametrize("kind, title", [("spec", "Spec"), ("report", "RunResult")])
+@pytest.mark.parametrize("kind, title", [("spec", "flowproof spec"), ("report", "RunResult")])
 def test_schemas_are_json(kind: str, title: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(["schema", kind]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == title

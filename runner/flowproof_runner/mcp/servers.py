@@ -1,0 +1,68 @@
+"""A spec's `mcp:` as the boundary takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from flowproof_addons.session import McpServer, McpTool
+from flowproof_runner.evidence.names import bare
+from flowproof_runner.expectations.ast import CallAssertion, PlacedStep
+from flowproof_runner.expectations.contract.model import Calls, Confirmation, Contract
+from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.spec.mcp import Server
+from flowproof_runner.spec.session import results
+
+_STARTUP_S = 10.0
+
+
+def servers(spec: LoadedSpec, contract: Contract) -> tuple[McpServer, ...]:
+    """The servers of a (resolved) spec, with the calls its `enforce:` refuses before they get there."""
+    enforce = spec.spec.enforce
+    never = tuple(_never(spec.steps, contract)) if "forbidden" in enforce else ()
+    confirm = tuple(_confirmed(contract)) if "confirmation" in enforce else ()
+    return tuple(_server(server, spec.path.parent, never, confirm) for server in spec.spec.mcp)
+
+
+def _server(server: Server, beside: Path, never: Iterable[str], confirm: Iterable[str]) -> McpServer:
+    return McpServer(
+        name=server.name,
+        command=server.command or (),
+        url=server.url or "",
+        headers=server.headers,
+        env=server.env,
+        cwd=str((beside / server.cwd).absolute()) if server.cwd else "",
+        port=server.port or 0,
+        tools=tuple(
+            McpTool(
+                name=tool.name,
+                results=results(tool) if tool.mocked else (),
+                repeat=not tool.results,
+                tool_schema=tool.tool_schema,
+            )
+            for tool in server.tools
+        ),
+        forbidden=tuple(dict.fromkeys(bare(tool, server.name) for tool in never)),
+        confirm=tuple(dict.fromkeys(bare(tool, server.name) for tool in confirm)),
+        startup_s=server.limits.startup or _STARTUP_S,
+    )
+
+
+def _never(steps: Iterable[PlacedStep], contract: Contract) -> Iterator[str]:
+    """Tools that an unconditional `assert_no_tool_call` or the contract rules out."""
+    for each in steps:
+        if isinstance(each.step, CallAssertion) and each.step.kind == "no_call" and not each.step.clauses:
+            yield each.step.tool
+    for expectation in contract.expectations:
+        if isinstance(expectation, Calls) and expectation.kind == "forbidden" and not _conditional(expectation):
+            yield from expectation.tools
+
+
+def _conditional(calls: Calls) -> bool:
+    """What a call's arguments or the run's outcome decide cannot be refused beforehand by name."""
+    return calls.such is not None or calls.when is not None
+
+
+def _confirmed(contract: Contract) -> Iterator[str]:
+    """Tools whose calls the contract wants a confirmation for."""
+    return (e.tool for e in contract.expectations if isinstance(e, Confirmation))

@@ -1,0 +1,64 @@
+"""One run's evidence: the model boundary, every MCP lane, and the outcome the spec says where to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flowproof_addons.dialects.base import Registry
+from flowproof_addons.trace.model import Trace
+from flowproof_runner.draft import Draft
+from flowproof_runner.evidence.build import LaneReader, build
+from flowproof_runner.evidence.model import Decided, Evidence
+from flowproof_runner.evidence.outcome import with_outcome
+from flowproof_runner.expectations.ast import CallAssertion
+from flowproof_runner.mcp.evidence import reader
+from flowproof_runner.spec import session
+
+
+def evidence(draft: Draft, trace: Trace, registry: Registry) -> Evidence:
+    """Everything that was observed of a finished run."""
+    spec = draft.resolved.spec
+    found = build(
+        trace,
+        registry,
+        lanes=tuple(_lanes(draft, trace)),
+        mocks=session.tool_mocks(spec),
+        complete=draft.cause is None,
+    )
+    if spec.agent.output is None:
+        return found
+    return with_outcome(found, spec.agent.output.kind, spec.agent.output.name, _written(draft))
+
+
+def uncaught(draft: Draft, evidence: Evidence) -> Iterator[str]:
+    """A note for each tool the spec mocks or forbids that the agent really carries out, at every replay too."""
+    spec = draft.resolved.spec
+    mocked = {tool.name for tool in spec.tools if tool.mocked}
+    steps = (each.step for each in draft.resolved.steps)
+    forbidden = {step.tool for step in steps if isinstance(step, CallAssertion) and step.kind == "no_call"}
+    decided = {event.tool for event in evidence.of(Decided)}
+    for tool in sorted((mocked | forbidden) & decided):
+        if tool not in evidence.lane_of:
+            yield (
+                f"nothing intercepts {tool}: the agent carries it out at every replay, only what the model is told is"
+                " fixed; declare its server under `mcp:` to keep it from running"
+            )
+
+
+def _lanes(draft: Draft, trace: Trace) -> Iterator[LaneReader]:
+    for server in draft.resolved.spec.mcp:
+        lane = trace.mcp.get(server.name)
+        if lane is not None:
+            yield reader(server.name, lane, (tool.name for tool in server.tools))
+
+
+def _written(draft: Draft) -> str | None:
+    """What the agent left where `agent.output` says, where that is a file."""
+    output = draft.resolved.spec.agent.output
+    if output is None or output.kind != "file":
+        return None
+    path = draft.directory / output.name
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
