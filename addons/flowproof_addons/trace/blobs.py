@@ -52,8 +52,9 @@ def put_back(node: Node, fetch: Callable[[Node], bytes]) -> Node:
         if not is_digest(name.text()):
             raise name.wrong("must be a SHA-256 digest in lower-case hex")
         before = blob.get("before").text() if blob.has("before") else ""
+        text = before + base64.b64encode(fetch(name)).decode()
         try:
-            out = put(out, split(where), before + base64.b64encode(fetch(name)).decode())
+            out = put(out, split(where), text)
         except (LookupError, ValueError) as error:
             raise blob.wrong(f"names a place that is not there: {error}") from error
     return Node(out, node.path)

@@ -42,7 +42,7 @@ class Redactor:
         self._named = _hiding(self._values, self._placeholders)
         self._revealed = re.compile(rf"(\$+)\{{({_any(self._values)})(?::([a-z0-9-]+))?\}}") if self._values else None
         self._members = _members(self._keys)
-        self._shortest = min([credentials.SHORTEST_SHAPE, *map(len, self._placeholders), *map(len, self._keys)])
+        self._shortest = min([credentials.SHORTEST_SHAPE, *map(len, (*self._placeholders, *self._values, *self._keys))])
         self._clean: set[str] = set()
         self._clean_size = 0
 
