@@ -9,6 +9,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_runner import cassette, explanation
 from flowproof_runner.collect import collect
+from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.report import words
 from flowproof_runner.spec.file import LoadedSpec, load
 from flowproof_runner.spec.problems import SpecError
@@ -31,6 +32,7 @@ def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
     for path in collect(paths):
         try:
             spec = load(path)
+            contract = contract_of(spec)
             suites.beside(path)
         except SpecError as error:
             problems += [str(problem) for problem in error.problems if str(problem) not in problems]
@@ -38,7 +40,7 @@ def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
         told, wrong = _cassette(spec)
         problems += wrong
         lines.append(f"{'ok   ' if not wrong else 'wrong'}  {path} · {spec.spec.name} · {told}")
-        lines += explanation.explain(spec) if explain else ()
+        lines += explanation.explain(spec, contract) if explain else ()
     return Checked(tuple(lines), tuple(problems))
 
 

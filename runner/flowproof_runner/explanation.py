@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flowproof_runner import plan
+from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.spec.explain import explain as explain_spec
 from flowproof_runner.spec.file import LoadedSpec
 from flowproof_runner.spec.pins import PinEntry
@@ -22,17 +24,20 @@ _NOT_COMPARED = (
 )
 
 
-def explain(spec: LoadedSpec) -> Iterator[str]:
+def explain(spec: LoadedSpec, contract: Contract) -> Iterator[str]:
     """The matching policy as it stands for this spec and what will be judged, in lines."""
     yield "  compared:"
-    yield from (f"    {line}" for line in _COMPARED)
+    yield from (f"    {each}" for each in _COMPARED)
     yield "  not compared:"
-    yield from (f"    {line}" for line in _NOT_COMPARED)
+    yield from (f"    {each}" for each in _NOT_COMPARED)
     yield from (f"    pin: {_pin(pin)}" for pin in spec.spec.pins)
     mocked = [tool.name for tool in spec.spec.tools if tool.mocked]
     if mocked:
         yield f"  told by the spec instead of the agent's own tools: {', '.join(mocked)}"
-    yield from (f"  {line}" for line in explain_spec(spec).splitlines())
+    yield from (f"  {each}" for each in explain_spec(spec).splitlines())
+    if contract.expectations:
+        yield "  contract:"
+        yield from (f"    {line(expectation)}" for expectation in contract.expectations)
     codes = spec.spec.agent.expect_exit
     accepted = "any" if codes.accepted is None else " or ".join(map(str, sorted(codes.accepted)))
     yield f"  exit code of the agent: {accepted}" + (f" ({codes.reason})" if codes.reason else "")
