@@ -153,10 +153,10 @@ def test_what_breaks_a_run(adapter: Callable[..., AdapterRun], script: str, prob
     [
         "sys.stdout.write(''.join(json.dumps(dict(type='tool_call', callId=str(i), tool='t')) + '\\n' for i in (1, 2))"
         " + json.dumps(dict(type='final', status='completed')) + '\\n'); sys.stdout.flush(); time.sleep(0.2)",
-        "ask('1','t')\nask('2','t')\nreceive(); receive(); final()",
-        "ask('1','t'); time.sleep(0.1); ask('2','t'); receive(); receive(); final()",
-        "ask('1','t'); time.sleep(0.1); final(); receive()",
-        "ask('1','t'); time.sleep(0.1); send(type='confirmation', tool='t', confirmed=True); receive(); final()",
+        "ask('1','t')\nask('2','t')\ntime.sleep(0.3); receive(); receive(); final()",
+        "ask('1','t'); time.sleep(0.1); ask('2','t'); time.sleep(0.3); receive(); receive(); final()",
+        "ask('1','t'); time.sleep(0.1); final(); time.sleep(0.3)",
+        "ask('1','t'); time.sleep(0.1); send(type='confirmation', tool='t', confirmed=True); time.sleep(0.3); receive()",
     ],
     ids=["one chunk", "at once", "next call without reading", "final without reading", "confirmation without reading"],
 )
