@@ -137,7 +137,9 @@ def _side_effect(node: object) -> object:
     return {"what": node} if isinstance(node, str) else node
 
 
-type SideEffectForm = Annotated[SideEffect, BeforeValidator(_side_effect)]
+type SideEffectForm = Annotated[
+    SideEffect, BeforeValidator(_side_effect, json_schema_input_type=Literal["fs_write"] | SideEffect)
+]
 
 
 class StepEntry(Part):

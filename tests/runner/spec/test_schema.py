@@ -24,6 +24,8 @@ steps:
 - assert: { reply: { matches: x } }
 - assert_no_egress
 - assert_no_secret_leak: [ "${A}" ]
+- assert_no_side_effect: fs_write
+- assert_no_side_effect: { what: fs_write, except: [ "out/**" ] }
 enforce: [ forbidden ]
 pins: [ { at: a, match: b, why: c }, { kind: date }, { at: a, unordered: true } ]
 control: { id: a, title: b }
