@@ -90,8 +90,12 @@ class Harness:
     def _program(self) -> str:
         return str(self.programs() / "contain.py")
 
-    def _run(self, argv: Sequence[str | Path], **options: Any) -> Outcome:
-        order = {
+    def order(self, *argv: str | Path, **options: Any) -> str:
+        """What the program that starts the program reads."""
+        return json.dumps(self._order(argv, contained=True, **options))
+
+    def _order(self, argv: Sequence[str | Path], **options: Any) -> dict[str, Any]:
+        return {
             "argv": [str(self.programs() / word) if str(word).endswith(".py") else str(word) for word in argv],
             "cwd": str(self.folder),
             "policy": {},
@@ -102,9 +106,11 @@ class Harness:
             "grace_s": 0.0,
             **options,
         }
-        done = subprocess.run(
-            self.command(), input=json.dumps(order), capture_output=True, text=True, timeout=order["timeout_s"] + 60
-        )
+
+    def _run(self, argv: Sequence[str | Path], **options: Any) -> Outcome:
+        order = self._order(argv, **options)
+        given, limit_s = json.dumps(order), order["timeout_s"] + 60
+        done = subprocess.run(self.command(), input=given, capture_output=True, text=True, timeout=limit_s)
         assert done.returncode == 0, done.stderr
         return Outcome(**{"code": None, "out": "", "err": "", **json.loads(done.stdout)})
 
