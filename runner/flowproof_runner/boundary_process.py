@@ -54,8 +54,8 @@ class BoundaryProcess:
         except OSError:
             return ""
 
-    def end(self) -> None:
-        """End it, always: hanging up ends it by itself, then TERM, then KILL."""
+    def end(self) -> int | None:
+        """End it, always: hanging up ends it by itself, then TERM, then KILL. Its exit code, negative for a signal."""
         try:
             self.socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -68,6 +68,7 @@ class BoundaryProcess:
                 if harder is not None:
                     harder()
         shutil.rmtree(self._certificates, ignore_errors=True)  # a CA key mitmproxy makes and we have no use for
+        return self._process.returncode
 
     def _spawn(self, argv: list[str], descriptor: int) -> subprocess.Popen[bytes]:
         with self.log.open("wb") as log:

@@ -27,6 +27,7 @@ from flowproof_addons.session import Session
 from flowproof_addons.trace import body, file
 from flowproof_addons.trace.model import Exchange, Trace
 from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary_process import BoundaryProcess
 
 PATH = "/v1/chat/completions"
 WARM = 50
@@ -36,7 +37,7 @@ _JSON = {"content-type": "application/json"}
 def main() -> None:
     """Measure and print."""
     parts: dict[str, Callable[[Path], None]] = {"latency": latency, "length": length, "growth": growth}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="The boundary's own cost.")
     parser.add_argument("--only", choices=parts)
     options = parser.parse_args()
     for name, part in parts.items():
@@ -135,7 +136,7 @@ def replaying(
     if cassette is None:
         cassette = folder / "bench.trace.json"
         file.save(cassette, trace(requests))
-    with Boundary(folder / "boundary") as boundary:
+    with Boundary(BoundaryProcess(folder / "boundary")) as boundary:
         session = boundary.open(Session(id="bench", phase="replay", folder=folder, cassette=cassette))
         mitmdump = next(p for p in psutil.Process().children() if "mitmdump" in " ".join(p.cmdline()))
         yield session.port, mitmdump

@@ -40,7 +40,7 @@ steps:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="A suite of flows, against others.")
     parser.add_argument("--flows", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--other", type=Path, help="the other flowproof's executable")

@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.scenario import PATIENCE_S, Scenario, Started, chat, python
 from tests.e2e.upstream import Upstream
 
-from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary_process import BoundaryProcess
 
 type New = Callable[..., Scenario]
 
@@ -88,9 +88,7 @@ def test_a_killed_boundary_is_an_error_not_a_pass(lingering: Scenario) -> None:
 
 def test_a_boundary_that_nobody_waits_for_ends_by_itself(tmp_path: Path) -> None:
     """Hanging up before it was ready: it ends of its own accord, not by a signal five seconds later."""
-    boundary = Boundary(tmp_path)
-    boundary.close()
-    assert boundary._process.returncode == 0
+    assert BoundaryProcess(tmp_path).end() == 0
 
 
 def test_an_agent_that_never_ends_is_ended_at_its_timeout(lingering: Scenario) -> None:

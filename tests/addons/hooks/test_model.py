@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mitmproxy import http
 from mitmproxy.connection import Server
+from mitmproxy.flow import Error
 
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.hooks.crossing import Sessions
@@ -197,7 +198,7 @@ def test_an_upstream_that_cannot_be_reached_is_a_problem_that_names_it(
     crossing(sessions, flow)
     flow.server_conn = Server(address=("api.example", 443))
     flow.server_conn.error = "refused"
-    flow.error = http.flow.Error("Connection refused") if hasattr(http, "flow") else None
+    flow.error = Error("Connection refused")
     asyncio.run(Tracer().error(flow))
     assert "https://api.example:443" in live.problems[0]
     assert written(live) == ()
