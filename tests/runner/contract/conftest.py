@@ -118,6 +118,9 @@ def play() -> Callable[[list[tuple[object, ...]]], Evidence]:
             if name == "confirm":
                 tool, arguments, granted = members
                 run.confirm(str(tool), arguments, granted=bool(granted))  # type: ignore[arg-type]  # JSON
+            elif name == "fail":
+                tool, result = members
+                run.call(str(tool), {}, result, is_error=True)  # type: ignore[arg-type]  # JSON
             else:
                 getattr(run, str(name))(*members)
         return run.evidence()

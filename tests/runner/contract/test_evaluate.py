@@ -267,7 +267,9 @@ CASES = [
     Case(
         "outcome conditional",
         {"outcome": {"when": "out.paid is not empty", "match": {"state": "paid"}}},
-        [final({"paid": [], "state": "open"}), ],
+        [
+            final({"paid": [], "state": "open"}),
+        ],
         [final({"paid": [1], "state": "open"})],
         "outcome.output_subset",
     ),
@@ -306,7 +308,7 @@ CASES = [
         [call("list")],
         "contract.not_exercised",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)

@@ -156,7 +156,7 @@ def test_what_breaks_a_run(adapter: Callable[..., AdapterRun], script: str, prob
         "ask('1','t')\nask('2','t')\ntime.sleep(0.3); receive(); receive(); final()",
         "ask('1','t'); time.sleep(0.1); ask('2','t'); time.sleep(0.3); receive(); receive(); final()",
         "ask('1','t'); time.sleep(0.1); final(); time.sleep(0.3)",
-        "ask('1','t'); time.sleep(0.1); send(type='confirmation', tool='t', confirmed=True); time.sleep(0.3); receive()",
+        "ask('1','t'); time.sleep(0.1); send(type='confirmation', tool='t', confirmed=True); time.sleep(0.3)",
     ],
     ids=["one chunk", "at once", "next call without reading", "final without reading", "confirmation without reading"],
 )
