@@ -146,7 +146,6 @@ class Boundary:
         """End the boundary process, always."""
         self._process.end()
         self._reader.join(_ANSWER_S)
-        self._process.socket.close()
 
     def _ask(self, message: Message) -> Message:
         number = next(self._ids)

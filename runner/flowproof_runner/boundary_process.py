@@ -68,6 +68,7 @@ class BoundaryProcess:
                 if harder is not None:
                     harder()
         shutil.rmtree(self._certificates, ignore_errors=True)  # a CA key mitmproxy makes and we have no use for
+        self.socket.close()
         return self._process.returncode
 
     def _spawn(self, argv: list[str], descriptor: int) -> subprocess.Popen[bytes]:
