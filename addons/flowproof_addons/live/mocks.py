@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from flowproof_addons.declared import choose
 from flowproof_addons.dialects.base import Mock, ToolCall, ToolResult
 from flowproof_addons.session import MockResult, ToolMock
 from flowproof_addons.trace.model import JsonValue
@@ -72,23 +73,3 @@ class Mocks:
         if chosen is None and not mock.repeat:
             raise MocksExhausted(mock.name, ordinal)
         return chosen
-
-
-def choose(results: Sequence[MockResult], repeat: bool, call: int, arguments: JsonValue) -> MockResult | None:
-    """The result for the `call`th call (from 1) of a tool: by position, or the first whose conditions hold."""
-    if not repeat:
-        return results[call - 1] if call <= len(results) else None
-    return next((r for r in results if _applies(r, call, arguments)), None)
-
-
-def _applies(result: MockResult, call: int, arguments: JsonValue) -> bool:
-    if result.call is not None and result.call != call:
-        return False
-    return result.where is None or contains(arguments, result.where)
-
-
-def contains(value: JsonValue, subset: JsonValue) -> bool:
-    """True when `value` holds everything `subset` names: objects by key, everything else by equality."""
-    if isinstance(subset, dict):
-        return isinstance(value, dict) and all(k in value and contains(value[k], v) for k, v in subset.items())
-    return type(value) is type(subset) and value == subset

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from flowproof_addons.declared import choose
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp.lane import Author
 from flowproof_addons.mcp.message import Message
-from flowproof_addons.session import McpServer, McpTool, MockResult
-from flowproof_addons.trace import json_value
+from flowproof_addons.session import McpServer, McpTool
 from flowproof_addons.trace.model import JsonValue
 
 type Confirmed = Callable[[str, str, JsonValue], bool]
@@ -75,26 +75,11 @@ class Policy:
         self._calls[tool.name] += 1
         number = self._calls[tool.name]
         arguments = rpc.params(message).get("arguments")
-        found = choose(tool, number, arguments if isinstance(arguments, dict) else {})
+        found = choose(tool.results, tool.repeat, number, arguments if isinstance(arguments, dict) else {})
         if found is None:
             words = f"mcp.{self._server.name}.tools: no declared result for call {number} of {tool.name}"
             return Local({"result": _result(f"flowproof: {words}", True, rpc.modern(message))}, "spec", problem=words)
         return Local({"result": _result(found.content, found.is_error, rpc.modern(message))}, "spec")
-
-
-def choose(tool: McpTool, number: int, arguments: Mapping[str, JsonValue]) -> MockResult | None:
-    """The declared result of the `number`th call, from 1: the first that fits; None when none does."""
-    plain = [r for r in tool.results if r.call is None and r.where is None]
-    if not tool.repeat and plain == list(tool.results):
-        return plain[number - 1] if number <= len(plain) else None
-    return next((r for r in tool.results if r.call in (None, number) and _within(r.where or {}, dict(arguments))), None)
-
-
-def _within(wanted: JsonValue, given: JsonValue) -> bool:
-    """True when `given` holds everything `wanted` states."""
-    if isinstance(wanted, dict):
-        return isinstance(given, dict) and all(k in given and _within(v, given[k]) for k, v in wanted.items())
-    return json_value.same(wanted, given)
 
 
 def _result(content: JsonValue, is_error: bool, modern: bool) -> Message:

@@ -3,7 +3,7 @@
 import pytest
 
 from flowproof_addons.dialects.base import Mock, ToolCall, ToolResult
-from flowproof_addons.live.mocks import Mocks, MocksExhausted, contains
+from flowproof_addons.live.mocks import Mocks, MocksExhausted
 from flowproof_addons.session import MockResult, ToolMock
 from flowproof_addons.trace.model import JsonValue
 
@@ -79,18 +79,3 @@ def test_cases_choose_by_call_and_by_arguments() -> None:
     mocks.decided([call("a", arguments={"id": "R-1", "x": 1}), call("b"), call("c")])
     replaced = mocks.replacements([result("a", 1), result("b", 2), result("c", 3)])
     assert {path[1]: mock.content for path, mock in replaced.items()} == {1: "r1", 2: "second"}
-
-
-@pytest.mark.parametrize(
-    ("value", "subset", "holds"),
-    [
-        ({"a": 1, "b": 2}, {"a": 1}, True),
-        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1}}, True),
-        ({"a": 1}, {"a": True}, False),
-        ({"a": 1}, {"a": None}, False),
-        ({"a": [1, 2]}, {"a": [1]}, False),
-        ("text", {"a": 1}, False),
-    ],
-)
-def test_contains(value: JsonValue, subset: JsonValue, holds: bool) -> None:
-    assert contains(value, subset) is holds
