@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flowproof_addons.dialects import framing, raw
-from flowproof_addons.dialects.base import Dialect, ErrorText, Mock, ModelReply, StreamEvent, Usage
+from flowproof_addons.dialects.base import Conversational, Dialect, ErrorText, Mock, ModelReply, StreamEvent, Usage
 from flowproof_addons.trace import json_value
 from flowproof_addons.trace.model import JsonBody, JsonValue, Request
 
@@ -97,6 +97,8 @@ def survives_junk(dialect: Dialect, sample: Sample) -> None:
         request = replace(sample.request, body=JsonBody(body))
         _survives(body, dialect.read_request, request)
         _survives(body, dialect.wants_stream, request)
+        if isinstance(dialect, Conversational):
+            _survives(body, dialect.read_conversation, request)
     for reply in _spoilt(sample.reply):
         _survives(reply, dialect.read_reply, reply)
         _survives(reply, dialect.synthesise, reply, sample.request)

@@ -15,6 +15,7 @@ from flowproof_addons.dialects.base import (
     Mock,
     ModelReply,
     ModelRequest,
+    Said,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -66,6 +67,20 @@ class AnthropicMessages:
             parallel=_groups(paths),
             previous_id=raw.as_text(raw.at(body, "thread", "previous_message_id")) or None,
         )
+
+    def read_conversation(self, request: Request) -> tuple[Said, ...]:
+        body = raw.of_body(request.body)
+        messages = [raw.as_object(message) for message in raw.as_list(body.get("messages"))]
+        said = (
+            (
+                raw.as_text(m.get("role")),
+                m.get("content"),
+                [_call(b) for b in raw.objects(m.get("content")) if b.get("type") in _CALLS],
+            )
+            for m in messages
+        )
+        system = [Said("system", text)] if (text := "\n".join(_texts(body.get("system")))) else []
+        return (*system, *told.conversation(said, _results(messages)))
 
     def read_reply(self, body: JsonValue) -> ModelReply:
         reply = raw.as_object(body)

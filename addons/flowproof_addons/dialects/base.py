@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from flowproof_addons.trace.model import JsonValue, Request
 
@@ -34,6 +34,19 @@ class ToolResult:
     is_error: bool
     path: tuple[str | int, ...]
     """Where the result's content stands in the request body, as JSON object keys and array indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One item of the conversation in a request, for people to read."""
+
+    role: str
+    """As the API has it: `system`, `user`, `assistant`, `tool`, `model`."""
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Kinds of what is there besides: `image`, `document`, `thinking`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +189,15 @@ class Dialect(Protocol):
         406 on Anthropic messages, 400 elsewhere, always with `x-should-retry: false`
         (measured over 60 clients; 409, 422 and 5xx are retried).
         """
+        ...
+
+
+@runtime_checkable
+class Conversational(Protocol):
+    """A dialect that can also show the conversation in a request. Others are read by their results and replies only."""
+
+    def read_conversation(self, request: Request) -> tuple[Said, ...]:
+        """Everything the model is told, in order. Never raises, whatever the body is."""
         ...
 
 

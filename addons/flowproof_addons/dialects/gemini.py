@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from flowproof_addons.dialects import gemini_stream as stream
-from flowproof_addons.dialects import raw, refusal
+from flowproof_addons.dialects import raw, refusal, told
 from flowproof_addons.dialects.base import (
     ErrorText,
     Mock,
     ModelReply,
     ModelRequest,
+    Said,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -65,6 +66,13 @@ class Gemini:
             parallel=_groups([result.path[:4] for result in results]),
         )
 
+    def read_conversation(self, request: Request) -> tuple[Said, ...]:
+        body = raw.of_body(request.body)
+        contents = [raw.as_object(content) for content in raw.as_list(body.get("contents"))]
+        system = body.get("systemInstruction", body.get("system_instruction"))
+        instruction = [Said("system", text)] if (text := told.text(raw.at(system, "parts"))) else []
+        return (*instruction, *told.conversation(map(_spoken, contents), _results(contents)))
+
     def read_reply(self, body: JsonValue) -> ModelReply:
         reply = raw.as_object(stream.fold(raw.objects(body)) if isinstance(body, list) else body)
         candidates = raw.objects(reply.get("candidates"))
@@ -110,17 +118,24 @@ def _call(call: Object) -> ToolCall:
     return ToolCall(raw.as_text(call.get("id")), raw.as_text(call.get("name")), given, raw.compact(given))
 
 
+def _spoken(content: Object) -> told.Spoken:
+    parts = raw.objects(content.get("parts"))
+    words: list[JsonValue] = [part for part in parts if not {"functionCall", "functionResponse"} & part.keys()]
+    calls = [_call(raw.as_object(part["functionCall"])) for part in parts if "functionCall" in part]
+    return raw.as_text(content.get("role")), words, calls
+
+
 def _results(contents: Sequence[Object]) -> tuple[ToolResult, ...]:
     found: list[ToolResult] = []
     for index, content in enumerate(contents):
         for position, part in enumerate(raw.as_list(content.get("parts"))):
-            told = raw.at(part, "functionResponse")
-            if isinstance(told, dict):
+            answer = raw.at(part, "functionResponse")
+            if isinstance(answer, dict):
                 path: Path = ("contents", index, "parts", position, "functionResponse", "response")
-                response = told.get("response")
+                response = answer.get("response")
                 failed = _wrapper(response) == "error"
-                name = raw.as_text(told.get("name"))
-                found.append(ToolResult(raw.as_text(told.get("id")), name, _unwrapped(response), failed, path))
+                name = raw.as_text(answer.get("name"))
+                found.append(ToolResult(raw.as_text(answer.get("id")), name, _unwrapped(response), failed, path))
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from flowproof_addons.dialects.base import (
     Mock,
     ModelReply,
     ModelRequest,
+    Said,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -57,6 +58,14 @@ class OllamaChat:
             results=_results(messages),
             parallel=told.groups(("messages", index) for index, role in enumerate(roles) if role == "tool"),
         )
+
+    def read_conversation(self, request: Request) -> tuple[Said, ...]:
+        messages = [raw.as_object(message) for message in raw.as_list(raw.of_body(request.body).get("messages"))]
+        said = (
+            (role := raw.as_text(m.get("role")), None if role == "tool" else m.get("content"), _calls(m))
+            for m in messages
+        )
+        return tuple(told.conversation(said, _results(messages)))
 
     def read_reply(self, body: JsonValue) -> ModelReply:
         reply = raw.as_object(body)

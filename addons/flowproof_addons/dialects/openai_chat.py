@@ -15,6 +15,7 @@ from flowproof_addons.dialects.base import (
     Mock,
     ModelReply,
     ModelRequest,
+    Said,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -62,6 +63,15 @@ class OpenAIChat:
             results=_results(messages),
             parallel=told.groups(("messages", index) for index, role in enumerate(roles) if role == "tool"),
         )
+
+    def read_conversation(self, request: Request) -> tuple[Said, ...]:
+        messages = raw.as_list(raw.of_body(request.body).get("messages"))
+        items = [raw.as_object(message) for message in messages]
+        said = (
+            (role := raw.as_text(m.get("role")), None if role in ("tool", "function") else m.get("content"), _calls(m))
+            for m in items
+        )
+        return tuple(told.conversation(said, _results(messages)))
 
     def read_reply(self, body: JsonValue) -> ModelReply:
         messages = [raw.as_object(choice.get("message")) for choice in raw.objects(raw.at(body, "choices"))]

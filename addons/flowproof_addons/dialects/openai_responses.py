@@ -15,6 +15,7 @@ from flowproof_addons.dialects.base import (
     Mock,
     ModelReply,
     ModelRequest,
+    Said,
     StreamEvent,
     ToolCall,
     ToolResult,
@@ -66,6 +67,15 @@ class OpenAIResponses:
             previous_id=raw.as_text(body.get("previous_response_id")) or None,
         )
 
+    def read_conversation(self, request: Request) -> tuple[Said, ...]:
+        body = raw.of_body(request.body)
+        given = body.get("input")
+        items = [raw.as_object(item) for item in raw.as_list(given)]
+        said = ((_kind(i), i.get("content", i.get("summary")), [_call(i)] if _is_call(i) else []) for i in items)
+        system = [Said("system", text)] if (text := told.text(body.get("instructions"))) else []
+        told_whole = [Said("user", given)] if isinstance(given, str) else []
+        return (*system, *told_whole, *told.conversation(said, _results(items)))
+
     def read_reply(self, body: JsonValue) -> ModelReply:
         reply = raw.as_object(body)
         items = raw.objects(reply.get("output"))
@@ -73,7 +83,7 @@ class OpenAIResponses:
         usage = raw.as_object(reply.get("usage"))
         return ModelReply(
             text="".join(raw.as_text(part.get("text")) for part in parts) or None,
-            calls=tuple(_call(item) for item in items if raw.as_text(item.get("type")).endswith("_call")),
+            calls=tuple(_call(item) for item in items if _is_call(item)),
             usage=Usage(*(raw.as_int(usage.get(f"{kind}_tokens")) for kind in ("input", "output", "total"))),
             model=raw.as_text(reply.get("model")),
             id=raw.as_text(reply.get("id")),
@@ -122,17 +132,16 @@ def _call_name(item: Object) -> str:
     return raw.as_text(item.get("name")) or raw.as_text(item.get("type")).removesuffix("_output").removesuffix("_call")
 
 
+def _is_call(item: Object) -> bool:
+    return raw.as_text(item.get("type")).endswith("_call")
+
+
 def _is_output(item: Object) -> bool:
     return raw.as_text(item.get("type")).endswith("_output") and "output" in item
 
 
 def _results(items: Sequence[Object]) -> tuple[ToolResult, ...]:
-    names = {
-        call.id: call.name
-        for item in items
-        if raw.as_text(item.get("type")).endswith("_call")
-        for call in [_call(item)]
-    }
+    names = {call.id: call.name for item in items if _is_call(item) for call in [_call(item)]}
     return tuple(
         ToolResult(
             call_id=(call_id := raw.as_text(item.get("call_id")) or raw.as_text(item.get("id"))),

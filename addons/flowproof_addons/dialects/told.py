@@ -1,11 +1,11 @@
-"""Tool results in requests: how they are read, how a mock is written in their place."""
+"""Tool results in requests: how they are read, how a mock is written in their place, what is said around them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from flowproof_addons.dialects import raw
-from flowproof_addons.dialects.base import Mock
+from flowproof_addons.dialects.base import Mock, Said, ToolCall, ToolResult
 from flowproof_addons.dialects.raw import Path
 from flowproof_addons.trace.model import JsonValue
 
@@ -37,6 +37,37 @@ def groups(paths: Iterable[Path]) -> tuple[tuple[Path, ...], ...]:
         else:
             runs.append([path])
     return tuple(tuple(run) for run in runs if len(run) > 1)
+
+
+type Spoken = tuple[str, JsonValue, Iterable[ToolCall]]
+"""An item of a conversation: role, content, the calls in it."""
+
+
+def conversation(items: Iterable[Spoken], results: Iterable[ToolResult]) -> Iterator[Said]:
+    """The items with their results in them. `results` lead to their item by the index in their path."""
+    found: dict[str | int, list[ToolResult]] = {}
+    for result in results:
+        found.setdefault(result.path[1], []).append(result)
+    for index, (role, content, calls) in enumerate(items):
+        yield Said(role, text(content), tuple(calls), tuple(found.get(index, ())), tuple(_parts(content)))
+
+
+def text(content: JsonValue) -> str:
+    """A message's text as people read it: its text parts, each on lines of its own."""
+    if not isinstance(content, list):
+        return raw.as_text(content)
+    return "\n".join(part for part in (raw.as_text(item.get("text")) for item in raw.objects(content)) if part)
+
+
+_TOLD_ELSEWHERE = ("tool_use", "tool_result")
+
+
+def _parts(content: JsonValue) -> Iterator[str]:
+    """The kinds of the parts that are no text, calls and results left out."""
+    for part in raw.objects(content):
+        kind = raw.as_text(part.get("type"))
+        if not isinstance(part.get("text"), str) and not kind.endswith(_TOLD_ELSEWHERE):
+            yield kind or next(iter(part), "part")
 
 
 def _follows(before: Path, after: Path) -> bool:
