@@ -12,7 +12,7 @@ from pydantic import Field
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.model import Contract
-from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Words
+from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Text, Words
 from flowproof_runner.spec.problems import Complaint, Loc
 
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -28,7 +28,7 @@ class Input(Part):
 class AdapterCommand(Part):
     """How the adapter is started when no command is given."""
 
-    command: Annotated[tuple[Words, ...], Field(min_length=1)]
+    command: Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 class Enforcement(Part):
@@ -40,7 +40,7 @@ class Enforcement(Part):
 class McpCommand(Part):
     """How the MCP server is started: stdio, no shell."""
 
-    command: Annotated[tuple[Words, ...], Field(min_length=1)]
+    command: Annotated[tuple[Text, ...], Field(min_length=1)]
     env: dict[str, str] = Field(default_factory=dict, repr=False)
     cwd: str = ""
 

@@ -14,7 +14,7 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.drivers import adapter_protocol as protocol
 from flowproof_runner.drivers.adapter_pipe import AdapterPipe, AdapterTimeout
 from flowproof_runner.drivers.adapter_protocol import Confirmation, Final, Hello, Message, ProtocolViolation, ToolCall
-from flowproof_runner.drivers.backend import UNSET, Answer, BackendContext, BackendError, ToolBackend
+from flowproof_runner.drivers.backend import UNSET, Answer, BackendContext, BackendError, Discovery, ToolBackend
 from flowproof_runner.drivers.base import DriverError
 from flowproof_runner.drivers.command import MARK
 from flowproof_runner.drivers.spawn import Launch
@@ -145,6 +145,8 @@ class _Session:
         except Exception as error:  # user code
             raise BackendError(f"the backend could not start: {error}") from error
         for discovery in found:
+            if not isinstance(discovery, Discovery):
+                raise BackendError(f"at its start a backend may only say what servers offer, not {discovery!r}")
             self.recorder.add(
                 Discovered, lane=discovery.server, capabilities=discovery.capabilities, tools=discovery.tools
             )
@@ -235,6 +237,7 @@ class _Session:
         took = (time.monotonic() - started) * 1000 if answer.duration_ms is None else answer.duration_ms
         self.recorder.add(
             Returned,
+            lane=answer.server or ADAPTER,
             call=call.id,
             tool=call.tool,
             result=answer.result if answer.evidence_result is UNSET else answer.evidence_result,

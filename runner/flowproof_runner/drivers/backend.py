@@ -50,6 +50,8 @@ class Answer:
     is_error: bool = False
     """An ordinary failure of the tool; a failure of the backend is raised."""
     source: str = "custom"
+    server: str = ""
+    """The MCP server that answered, whose limits then hold."""
     duration_ms: float | None = None
     size_bytes: int | None = None
     fixture_miss: bool = False

@@ -85,7 +85,7 @@ class McpBackend:
         size = len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode())
         value = unwrapped(result)
         is_error = result.get("isError") is True
-        return Answer(value, is_error=is_error, source="mcp", duration_ms=took, size_bytes=size)
+        return Answer(value, is_error=is_error, source="mcp", server=server.name, duration_ms=took, size_bytes=size)
 
     def close(self) -> None:
         """End every connection, and raise the first failure after all were tried."""
