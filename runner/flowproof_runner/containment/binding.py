@@ -40,7 +40,7 @@ class Binding:
             os.close(fd)
 
     def _judged(self, call: Call, fd: int, address: bytes) -> int:
-        nature = sockets.Nature.of(fd)
+        nature = sockets.Nature(fd)
         if nature.family == socket.AF_UNIX:
             return self._unix(call, fd, address)
         if nature.family == socket.AF_NETLINK:
@@ -95,7 +95,7 @@ class Listening:
             os.close(fd)
 
     def _judged(self, call: Call, fd: int, backlog: int) -> int:
-        nature = sockets.Nature.of(fd)
+        nature = sockets.Nature(fd)
         if nature.inet:
             at = sockaddr.endpoint(sockets.local_address(fd))
             if at is None:
@@ -113,7 +113,7 @@ class Listening:
 
 def narrow(fd: int, nature: sockets.Nature, port: int) -> bytes:
     """The loopback address that a wildcard becomes; v4-mapped where the socket would have served both families."""
-    if nature.family == socket.AF_INET6 and int.from_bytes(sockets.option(fd, socket.IPPROTO_IPV6, _V6ONLY), "little"):
+    if nature.family == socket.AF_INET6 and sockets.number(fd, socket.IPPROTO_IPV6, _V6ONLY):
         return sockaddr.pack(_LOOPBACK6, port, nature.family)
     return sockaddr.pack(_LOOPBACK, port, nature.family)
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from flowproof_runner.containment import abi
@@ -50,15 +48,15 @@ class Blocked:
         signal.siginterrupt(signal.SIGUSR1, True)
         threading.Thread(target=self._watch, daemon=True).start()
 
-    @contextmanager
-    def watching(self, call: Call) -> Iterator[None]:
-        """Have the call let go of while the body runs."""
+    def begin(self, call: Call) -> None:
+        """Have this thread's call let go of from now on; `end` belongs in a finally."""
         self._pending[call.id] = _Pending(call, threading.get_ident(), time.monotonic())
-        self._some.set()
-        try:
-            yield
-        finally:
-            self._pending.pop(call.id, None)
+        if not self._some.is_set():
+            self._some.set()
+
+    def end(self, call: Call) -> None:
+        """The call is over."""
+        self._pending.pop(call.id, None)
 
     def _watch(self) -> None:
         while True:

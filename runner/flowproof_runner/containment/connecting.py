@@ -37,7 +37,7 @@ class Connecting:
             os.close(fd)
 
     def _judged(self, call: Call, fd: int, address: bytes) -> int:
-        nature = sockets.Nature.of(fd)
+        nature = sockets.Nature(fd)
         if nature.family == socket.AF_UNIX:
             if sockaddr.family(address) != socket.AF_UNIX:
                 return self._carried_out(call, fd, address)  # dissolves, or is refused by the kernel
@@ -49,13 +49,15 @@ class Connecting:
         if sockaddr.family(address) == socket.AF_UNSPEC and len(address) >= 2:
             with self._context.binding:  # dissolving changes the local address that listen looks at
                 return -kernel.connect(fd, address)
-        to = sockaddr.endpoint(address)
-        if to is None:
+        read = self._context.policy.read(address)
+        if read is None:
             return -(errno.EINVAL if sockaddr.family(address) in sockets.INET else errno.EAFNOSUPPORT)
-        return self._reach(call, fd, nature, address, to)
+        return self._reach(call, fd, nature, address, *read)
 
-    def _reach(self, call: Call, fd: int, nature: sockets.Nature, address: bytes, to: Endpoint) -> int:
-        match self._context.policy.decide(to):
+    def _reach(
+        self, call: Call, fd: int, nature: sockets.Nature, address: bytes, to: Endpoint, decision: Decision
+    ) -> int:
+        match decision:
             case Decision.DENY:
                 # A datagram socket that is connected has sent nothing: resolvers sort addresses that way.
                 kind = "probe" if nature.kind == socket.SOCK_DGRAM else "denied"
@@ -74,8 +76,11 @@ class Connecting:
             return -kernel.connect(fd, address)
         if self._context.crowded():
             return -errno.ENOBUFS
-        with self._blocked.watching(call):
+        self._blocked.begin(call)
+        try:
             return -kernel.connect(fd, address)
+        finally:
+            self._blocked.end(call)
 
 
 def nameserver(context: Context, family: int) -> bytes:

@@ -26,7 +26,7 @@ _ESCAPE = re.compile(
       .*/(docker|docker-cli|podman|containerd|crio|buildkitd|lxd|incus)\.sock(et)?(\.\w+)?
     | /run/(docker|containerd|podman|crio|buildkit|libvirt|snapd|screen)(/.*|[\w.-]*\.socket)
     | /var/(lib|snap)/(lxd|incus)/.*
-    | /run/(dbus/.*|systemd/(private|machine|import|portable|io\.systemd\.(?!journal).*))
+    | /run/(dbus/.*|systemd/(private|(machine|import|portable)(/.*)?|io\.systemd\.(?!journal).*))
     | /run/user/\d+/(bus|systemd/.*|podman/.*)
     | /(tmp|run)/(tmux-\d+|screens?)/.*
     | @/?(containerd-shim|tmp/dbus-|run/containerd).*

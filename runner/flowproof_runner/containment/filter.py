@@ -13,7 +13,7 @@ from typing import IO
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_runner.containment.kernel import MACHINE, NUMBER
-from flowproof_runner.containment.rules import EVERY_BIT, Rule, Test, rules
+from flowproof_runner.containment.rules import EVERY_BIT, Condition, Rule, rules
 
 
 class NoCompiler(FlowproofError):
@@ -40,7 +40,7 @@ def assemble(chosen: tuple[Rule, ...]) -> bytes:
         raise NoCompiler(f"libseccomp missing: {error}") from error
     operators = {"masked": pyseccomp.MASKED_EQ, "differs": pyseccomp.NE, "above": pyseccomp.GT}
 
-    def argument(test: Test) -> pyseccomp.Arg:
+    def argument(test: Condition) -> pyseccomp.Arg:
         if test.how == "masked":
             exact = test.mask == EVERY_BIT
             return (

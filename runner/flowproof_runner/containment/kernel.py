@@ -19,6 +19,10 @@ NUMBER = abi.NUMBERS.get(MACHINE, {})
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall
 _syscall.restype = ctypes.c_long
+_pidfd_open = _libc["syscall"]  # indexing gives a function of its own, which can have a prototype of its own
+_pidfd_open.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_uint)
+_pidfd_getfd = _libc["syscall"]
+_pidfd_getfd.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_uint)
 _prctl = _libc.prctl
 _prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong)
 _readv = getattr(_libc, "process_vm_readv", None)
@@ -88,12 +92,12 @@ def prctl(option: int, value: int = 0) -> None:
 
 def pidfd_open(pid: int, flags: int = 0) -> int:
     """A descriptor of a process that no reuse of its number can redirect."""
-    return syscall("pidfd_open", pid, flags)
+    return _checked(_pidfd_open(NUMBER["pidfd_open"], pid, flags))
 
 
 def pidfd_getfd(pidfd: int, fd: int) -> int:
     """Duplicate a descriptor of another process: the same open file, not a copy of it."""
-    return syscall("pidfd_getfd", pidfd, fd, 0)
+    return _checked(_pidfd_getfd(NUMBER["pidfd_getfd"], pidfd, fd, 0))
 
 
 def read_vectors(pid: int, local: ctypes.Array[Iovec], remote: ctypes.Array[Iovec], count: int) -> int:

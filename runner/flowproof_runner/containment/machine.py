@@ -49,6 +49,6 @@ def resolve(name: str) -> tuple[str, ...]:
     """All addresses of a host name now; none when it cannot be resolved here."""
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):  # UnicodeError: a label that no name server could be asked for
         return ()
     return tuple(dict.fromkeys(str(address[0]).split("%")[0] for *_, address in found))

@@ -10,9 +10,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from flowproof_runner.containment.sockaddr import Endpoint, Ip
+from flowproof_runner.containment.sockaddr import Endpoint, Ip, endpoint
 
 DNS: Final = 53
+_REMEMBERED: Final = 1024
 type Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 type Resolver = Callable[[str], Iterable[str]]
 """A host name to its addresses; empty when it has none."""
@@ -121,6 +122,19 @@ class Policy:
         if to.port == DNS and (home or to.ip in self._servers):
             return Decision.DNS
         return Decision.ALLOW if home else Decision.DENY
+
+    def read(self, address: bytes) -> tuple[Endpoint, Decision] | None:
+        """Where a raw address points and what becomes of it; None when it is no internet address. Remembered."""
+        found = self._read.get(address)
+        if found is None and (to := endpoint(address)) is not None:
+            found = to, self.decide(to)
+            if len(self._read) < _REMEMBERED:
+                self._read[address] = found
+        return found
+
+    @cached_property
+    def _read(self) -> dict[bytes, tuple[Endpoint, Decision]]:
+        return {}
 
     def is_home(self, ip: Ip) -> bool:
         """True for loopback, and for the wildcard that the kernel takes for loopback."""

@@ -15,7 +15,9 @@ _PAUSE_S = 0.002
 
 def end(root: int, grace_s: float) -> dict[int, int]:
     """Ask everything below `root` (this process) to end, wait `grace_s`, then kill; gives the exit codes by pid."""
-    ended: dict[int, int] = {}
+    ended = collect()
+    if childless():
+        return ended
     below = descendants(root)
     for pid in below if grace_s else ():
         _signal(pid, root, signal.SIGTERM)
@@ -33,7 +35,8 @@ def kill_all(root: int) -> dict[int, int]:
     All are stopped before any is killed, so that one that forks its successor as it dies gets no further than a round.
     """
     ended: dict[int, int] = {}
-    while below := descendants(root):
+    while not childless():
+        below = descendants(root)
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
                 _signal(pid, root, number)
@@ -53,6 +56,15 @@ def collect() -> dict[int, int]:
         if pid == 0:
             return found
         found[pid] = os.waitstatus_to_exitcode(status)
+
+
+def childless() -> bool:
+    """True when nothing is left below this process: whoever lost its parent there is its child."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def descendants(root: int) -> list[int]:

@@ -17,7 +17,7 @@ EVERY_BIT: Final = 0xFFFFFFFFFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Condition:
     """A condition on one argument."""
 
     arg: int
@@ -42,7 +42,7 @@ class Rule:
     """One system call under conditions that all hold, and what then happens."""
 
     syscall: str
-    tests: tuple[Test, ...] = ()
+    tests: tuple[Condition, ...] = ()
     errno: int | None = None
     """Refuse with it (0: pretend success); None: ask the supervisor."""
 
@@ -71,32 +71,36 @@ REFUSED_OPTIONS: Final[dict[tuple[int, int], int]] = {
 
 
 def _sockets() -> list[Rule]:
-    rules = [Rule("socket", (Test(0, family),), errno.EAFNOSUPPORT) for family in range(32) if family not in FAMILIES]
-    rules += [Rule("socket", (Test(0, 1 << bit, 1 << bit),), errno.EAFNOSUPPORT) for bit in range(5, 32)]
+    rules = [
+        Rule("socket", (Condition(0, family),), errno.EAFNOSUPPORT) for family in range(32) if family not in FAMILIES
+    ]
+    rules += [Rule("socket", (Condition(0, 1 << bit, 1 << bit),), errno.EAFNOSUPPORT) for bit in range(5, 32)]
     for family in _INET:
-        domain = Test(0, family)
+        domain = Condition(0, family)
         for kind in set(range(16)) - {socket.SOCK_STREAM, socket.SOCK_DGRAM}:
-            rules.append(Rule("socket", (domain, Test(1, kind, _SOCK_TYPE)), errno.EPERM))
+            rules.append(Rule("socket", (domain, Condition(1, kind, _SOCK_TYPE)), errno.EPERM))
         for protocol in set(range(1, socket.IPPROTO_UDP)) - {socket.IPPROTO_TCP}:
-            rules.append(Rule("socket", (domain, Test(2, protocol)), errno.EPROTONOSUPPORT))
-        rules.append(Rule("socket", (domain, Test(2, socket.IPPROTO_UDP, EVERY_BIT, "above")), errno.EPROTONOSUPPORT))
+            rules.append(Rule("socket", (domain, Condition(2, protocol)), errno.EPROTONOSUPPORT))
+        rules.append(
+            Rule("socket", (domain, Condition(2, socket.IPPROTO_UDP, EVERY_BIT, "above")), errno.EPROTONOSUPPORT)
+        )
     return rules
 
 
 def _sends() -> list[Rule]:
     rules = [
-        Rule("sendto", (Test(4, 0, EVERY_BIT, "differs"),)),
+        Rule("sendto", (Condition(4, 0, EVERY_BIT, "differs"),)),
         Rule("sendmsg"),
         Rule("sendmmsg"),
     ]
     fast_open = 0x20000000
-    return [*rules, Rule("sendto", (Test(3, fast_open, fast_open),), errno.EOPNOTSUPP)]
+    return [*rules, Rule("sendto", (Condition(3, fast_open, fast_open),), errno.EOPNOTSUPP)]
 
 
 def _network() -> list[Rule]:
     asked = [Rule(name) for name in ("connect", "bind", "listen")]
     options = [
-        Rule("setsockopt", (Test(1, level), Test(2, option)), number)
+        Rule("setsockopt", (Condition(1, level), Condition(2, option)), number)
         for (level, option), number in REFUSED_OPTIONS.items()
     ]
     return asked + _sends() + _sockets() + options
@@ -107,9 +111,9 @@ def _doors() -> list[Rule]:
     return [
         Rule("io_uring_setup", errno=errno.ENOSYS),
         Rule("request_key", errno=errno.ENOSYS),
-        Rule("ioctl", (Test(1, _TUNSETIFF),), errno.EPERM),
+        Rule("ioctl", (Condition(1, _TUNSETIFF),), errno.EPERM),
         # A process that hides its memory cannot be judged; it is told that it has hidden it.
-        Rule("prctl", (Test(0, 4), Test(1, 0, EVERY_BIT)), 0),
+        Rule("prctl", (Condition(0, 4), Condition(1, 0, EVERY_BIT)), 0),
     ]
 
 
@@ -117,8 +121,8 @@ def _files() -> list[Rule]:
     """What destroys or replaces a file, for the report that `observe` makes."""
     always = ("unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "truncate", "ftruncate", "creat")
     rules = [Rule(name) for name in (*always, "openat2")]
-    rules.append(Rule("open", (Test(1, os.O_TRUNC, os.O_TRUNC),)))
-    rules.append(Rule("openat", (Test(2, os.O_TRUNC, os.O_TRUNC),)))
+    rules.append(Rule("open", (Condition(1, os.O_TRUNC, os.O_TRUNC),)))
+    rules.append(Rule("openat", (Condition(2, os.O_TRUNC, os.O_TRUNC),)))
     return rules
 
 
@@ -127,7 +131,7 @@ def _writes() -> list[Rule]:
     names = ("mkdir", "mkdirat", "symlink", "symlinkat", "link", "linkat", "mknod", "mknodat")
     opened = [(name, flag) for name in ("open", "openat") for flag in (os.O_WRONLY, os.O_RDWR, os.O_CREAT)]
     flags_at = {"open": 1, "openat": 2}
-    return [*map(Rule, names), *(Rule(name, (Test(flags_at[name], flag, flag),)) for name, flag in opened)]
+    return [*map(Rule, names), *(Rule(name, (Condition(flags_at[name], flag, flag),)) for name, flag in opened)]
 
 
 def _without_landlock() -> list[Rule]:

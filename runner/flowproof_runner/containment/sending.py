@@ -83,7 +83,7 @@ class Sending:
     def _send(self, call: Call, fd: int, message: Outgoing, flags: int) -> int:
         if flags & abi.MSG_FASTOPEN:
             return -errno.EOPNOTSUPP  # it connects; for sendto the filter says so already
-        nature = sockets.Nature.of(fd)
+        nature = sockets.Nature(fd)
         if nature.inet:
             return self._inet(call, fd, nature, message, flags)
         if nature.family == socket.AF_UNIX:
@@ -100,10 +100,11 @@ class Sending:
         name = b""
         # A stream goes where it is connected to; with fast open refused the kernel does not look at the address.
         if message.name and nature.kind != socket.SOCK_STREAM:
-            to = sockaddr.endpoint(message.name)
-            if to is None:
+            read = self._context.policy.read(message.name)
+            if read is None:
                 return -errno.EINVAL
-            match self._context.policy.decide(to):
+            to, decision = read
+            match decision:
                 case Decision.DENY:
                     self._context.refuse("denied", call, to, nature.protocol)
                     return -errno.EACCES
@@ -157,7 +158,7 @@ def _netlink_name(name: bytes) -> bytes:
 
 def _raises_signal(call: Call, fd: int) -> bool:
     flags = call.integer(2 if call.number == kernel.NUMBER["sendmsg"] else 3)
-    return not flags & socket.MSG_NOSIGNAL and sockets.Nature.of(fd).kind == socket.SOCK_STREAM
+    return not flags & socket.MSG_NOSIGNAL and sockets.Nature(fd).kind == socket.SOCK_STREAM
 
 
 def _broken_pipe(tid: int) -> None:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import socket
 import struct
-from dataclasses import dataclass
+import threading
 
 from flowproof_runner.containment import kernel, sockaddr
 
@@ -17,8 +17,30 @@ _SO_DOMAIN = 39
 _libc = kernel._libc
 _getsockopt = _libc.getsockopt
 _getsockopt.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+_getsockopt_int = _libc["getsockopt"]
+_getsockopt_int.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _getsockname = _libc.getsockname
 _getsockname.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+
+
+class _Number(threading.local):
+    """Where a thread receives the value of an option of type int."""
+
+    def __init__(self) -> None:
+        self.value = ctypes.c_int()
+        self.length = ctypes.c_uint(4)
+        self.at, self.size = ctypes.byref(self.value), ctypes.byref(self.length)
+
+
+_number = _Number()
+
+
+def number(fd: int, level: int, name: int) -> int:
+    """The value of a socket option of type int. Raises OSError if the descriptor is no socket or lacks the option."""
+    if _getsockopt_int(fd, level, name, _number.at, _number.size) < 0:
+        wrong = ctypes.get_errno()
+        raise OSError(wrong, os.strerror(wrong))
+    return _number.value.value
 
 
 def option(fd: int, level: int, name: int, size: int = 4) -> bytes:
@@ -41,18 +63,22 @@ def local_address(fd: int) -> bytes:
     return value.raw[: length.value]
 
 
-@dataclass(frozen=True, slots=True)
 class Nature:
-    """A socket's family and type: what never changes about it, but for a v6 socket turned v4."""
+    """A socket's family and type: what never changes about it, but for a v6 socket turned v4.
 
-    family: int
-    kind: int
+    Made from a descriptor. Raises OSError(ENOTSOCK) if it is no socket.
+    """
 
-    @classmethod
-    def of(cls, fd: int) -> Nature:
-        """Ask the kernel. Raises OSError(ENOTSOCK) if it is no socket."""
-        family = struct.unpack("=i", option(fd, socket.SOL_SOCKET, _SO_DOMAIN))[0]
-        return cls(family, struct.unpack("=i", option(fd, socket.SOL_SOCKET, socket.SO_TYPE))[0])
+    __slots__ = ("_fd", "family")
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self.family = number(fd, socket.SOL_SOCKET, _SO_DOMAIN)
+
+    @property
+    def kind(self) -> int:
+        """SOCK_STREAM and so on; asked for only where it matters."""
+        return number(self._fd, socket.SOL_SOCKET, socket.SO_TYPE)
 
     @property
     def inet(self) -> bool:

@@ -10,7 +10,7 @@ from flowproof_runner.containment.policy import Policy
 from flowproof_runner.containment.process import ContainedProcess, NotContained
 from flowproof_runner.containment.report import ContainmentReport, not_contained
 from flowproof_runner.drivers.spawn import Launch, Plain, Running, cannot_start, output_file
-from flowproof_runner.drivers.tree import Stopped
+from flowproof_runner.drivers.tree import Stopped, adopt_orphans
 
 
 @dataclass(slots=True)
@@ -28,6 +28,7 @@ class ContainedSpawner:
 
     def spawn(self, launch: Launch) -> Running:
         """Start it. Raises DriverError if the agent's command cannot be started."""
+        adopt_orphans()  # should its supervisor be killed, what it leaves is ours to end
         with output_file(launch.stdout) as stdout, output_file(launch.stderr) as stderr:
             contained = Contained(self.policy, self.folder)
             try:

@@ -61,7 +61,7 @@ def main(table: Handlers = handlers) -> None:
     except LaunchFailed as failure:
         journal.tell("refused", why=str(failure))
         reap.kill_all(os.getpid())
-        return
+        os._exit(0)
     others = _until_over(journal, served, rest) if served else 0
     journal.tell("over", others=others)
     os._exit(0)  # threads wait for calls that will not come

@@ -30,7 +30,7 @@ def handlers(context: Context, blocked: Blocked) -> Mapping[int, Handler]:
     def sendmsg(call: Call) -> Reply:
         fd = call.duplicate(call.integer(0))
         try:
-            exempt = sockets.Nature.of(fd).family == socket.AF_UNIX
+            exempt = sockets.Nature(fd).family == socket.AF_UNIX
         except OSError:
             return -errno.EBADF
         finally:

@@ -1,0 +1,95 @@
+"""From the spec's words to the policy of one run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from flowproof_runner.containment import plan
+from flowproof_runner.containment.launcher import Program
+from flowproof_runner.containment.machine import Machine, read, resolve
+from flowproof_runner.containment.order import Order
+from flowproof_runner.containment.policy import Policy
+
+HERE = Machine(("192.0.2.53",), ("corp.example",))
+
+
+def test_what_engages_containment() -> None:
+    assert not plan.plan(None).engaged
+    assert plan.plan([]).engaged
+    assert plan.plan(None, certify=True).engaged
+    assert plan.plan(None, writes=True).engaged
+
+
+def test_names_are_looked_up_once_and_pinned() -> None:
+    asked: list[str] = []
+
+    def resolver(name: str) -> tuple[str, ...]:
+        asked.append(name)
+        return ("198.51.100.7",) if name == "api.example.com" else ()
+
+    wanted = plan.plan(
+        ["${HOST}:443", "lost.example.com:1", "10.0.0.0/8"],
+        ["api.example.com:443", "lost.example.com:1", "10.0.0.0/8"],
+        certify=True,
+    )
+    policy = wanted.policy(HERE, resolver)
+    assert asked == ["api.example.com", "lost.example.com"]
+    assert policy.names == {"api.example.com": ("198.51.100.7",), "lost.example.com": ()}
+    assert plan.unresolved(policy) == ("lost.example.com:1",)
+    assert (policy.certify, policy.nameservers, policy.search) == (True, ("192.0.2.53",), ("corp.example",))
+    stored = plan.without_values(policy).entries[0]
+    assert (stored.text, stored.networks, stored.name) == ("${HOST}:443", (), "")
+
+
+def test_every_wrong_entry_is_named_at_once_as_the_spec_has_it() -> None:
+    with pytest.raises(plan.EntryError) as wrong:
+        plan.plan(["${HOST}", "https://x", "ok:1"], ["secret*host", "https://x", "ok:1"], where="a.flow.yaml:4")
+    first, second = str(wrong.value).splitlines()
+    assert first.startswith("a.flow.yaml:4: '${HOST}' is a wildcard")
+    assert second.startswith("a.flow.yaml:4: 'https://x' is a URL")
+    assert "secret" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        (
+            "nameserver 192.0.2.53\nnameserver fe80::1%eth0\nsearch corp.example lab.\n",
+            (("192.0.2.53", "fe80::1"), ("corp.example", "lab")),
+        ),
+        (
+            "# nameserver 192.0.2.1\n; x\nnameserver 127.0.0.53 # stub\ndomain corp.example",
+            (("127.0.0.53",), ("corp.example",)),
+        ),
+        ("", (("127.0.0.1",), ())),
+        ("nameserver nonsense\nnameserver\noptions edns0\n", (("127.0.0.1",), ())),
+    ],
+)
+def test_the_machines_resolver_is_read_as_the_resolver_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, text: str, machine: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    file = tmp_path_factory.mktemp("etc") / "resolv.conf"
+    file.write_text(text)
+    assert read(file) == Machine(*machine)
+    assert read(file.with_name("missing")) == Machine()
+
+
+def test_localhost_has_an_address_and_nonsense_has_none() -> None:
+    assert "127.0.0.1" in resolve("localhost")
+    assert resolve("x" * 300) == ()
+
+
+def test_an_order_arrives_as_it_was_given() -> None:
+    wanted = plan.plan(["api.example.com:443"], certify=True, writes=True)
+    policy = wanted.policy(HERE, lambda _: ("198.51.100.7",))
+    odd = "caf\udce9"  # a byte that is no UTF-8, as Python has it in an environment
+    program = Program(("a", odd), {"K": odd}, "/tmp", (3, 4, 4), (b"\0\1", b"\2"))
+    order = Order(program, policy, "/run")
+    line = order.dump()
+    assert line.count(b"\n") == 1 and json.loads(line)
+    assert Order.load(line) == order
+    assert Order.load(Order(program, Policy(off_host=("127.0.0.2/32",)), "/").dump()).policy.off_host == (
+        "127.0.0.2/32",
+    )
