@@ -9,7 +9,8 @@ from pathlib import Path
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import Phase
-from flowproof_runner import verdicts
+from flowproof_runner import controls, verdicts
+from flowproof_runner.containment.evidence import as_json
 from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.drivers.tail import tail
@@ -71,13 +72,14 @@ class Draft:
     def result(self) -> FlowResult:
         """The result, without any secret."""
         name, code = verdict(self.findings)
-        control = self.spec.spec.control
+        control = controls.row(self.spec, self.findings, self.contained, self.scrubber.secrets)
         return FlowResult(
             name=self.spec.spec.name,
             spec=str(self.spec.path),
             phase=self.phase,
             verdict=name,
             exit_code=code,
+            prompt=self.spec.task,
             findings=tuple(finding(self._clean(found)) for found in self.findings),
             notes=tuple(self.scrubber.text(note) for note in dict.fromkeys(self.notes)),
             steps=tuple(self.steps),
@@ -85,7 +87,8 @@ class Draft:
             pins=tuple(self.pins),
             agent=self._end(),
             containment=self.contained.tier if self.contained else "not contained (the agent was not run)",
-            control={"id": control.id, "title": control.title} if control else None,
+            egress=as_json(self.contained, self.spec.spec.agent.allow_egress) if self.contained else None,
+            control=control.model_dump(mode="json") if control else None,
             cassette=self._shown(self.cassette),
             folder=self._shown(self.folder),
             trace=self._shown(self.trace),

@@ -95,6 +95,8 @@ class FlowResult(Part):
     exit_code: int
     reason: str = ""
     """Why it was skipped."""
+    prompt: str = ""
+    """What the agent was told, as the spec has it."""
     findings: tuple[FindingResult, ...] = ()
     notes: tuple[str, ...] = ()
     steps: tuple[StepResult, ...] = ()
@@ -103,6 +105,8 @@ class FlowResult(Part):
     agent: AgentEnd | None = None
     containment: str = "not contained"
     """The tier that was in force."""
+    egress: dict[str, JsonValue] | None = None
+    """What containment was asked and saw (`containment.evidence`); None where no agent was run."""
     control: dict[str, JsonValue] | None = None
     """The control this flow is evidence for."""
     cassette: str | None = None
