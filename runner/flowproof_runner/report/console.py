@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -53,7 +54,15 @@ def _summary(run: RunResult, style: Style) -> Iterator[str]:
     yield from _grouped(run.flows, style)
     yield from _remarks(run, style)
     yield ""
+    yield from _tiers(run, style)
     yield _total(run, style)
+
+
+def _tiers(run: RunResult, style: Style) -> Iterator[str]:
+    """What held the agents, on every run and every platform: a pass means less where nothing did."""
+    tiers = Counter(flow.containment for flow in run.flows if flow.verdict != "skip")
+    for tier, count in tiers.items():
+        yield style(f"network: {clean(tier)}" + (f" · {words.number(count, 'flow')}" if len(tiers) > 1 else ""), "dim")
 
 
 def _failed(flow: FlowResult, told: dict[_Cause, str], style: Style) -> Iterator[str]:

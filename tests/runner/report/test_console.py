@@ -35,6 +35,7 @@ MIXED = """\
 
 pin   specs/booking.flow.yaml: today fired 2 times (the prompt holds the date)
 
+network: not contained
 1 failed, 1 in error, 1 passed, 1 skipped in 1.8 s · runs
 """
 
@@ -54,7 +55,7 @@ def test_the_summary_says_what_failed_where_how_and_what_to_do(mixed: RunResult)
 
 def test_a_passing_run_is_short(passed: RunResult) -> None:
     quiet = passed.model_copy(update={"flows": (passed.flows[0].model_copy(update={"pins": ()}),)})
-    assert summary(quiet, PLAIN) == "\n1 passed in 1.8 s · runs\n"
+    assert summary(quiet, PLAIN) == "\nnetwork: not contained\n1 passed in 1.8 s · runs\n"
 
 
 def test_a_cause_shared_by_flows_is_shown_once_and_summed_up(same_twice: RunResult) -> None:
@@ -73,7 +74,7 @@ def test_a_run_of_nothing_but_skips_says_that_nothing_was_tested(all_skipped: Ru
 
 def test_a_recording_is_called_one(recorded: RunResult) -> None:
     assert line(recorded.flows[0], PLAIN).startswith("SAVED")
-    assert summary(recorded, PLAIN) == "\n1 recorded in 1.8 s · runs\n"
+    assert summary(recorded, PLAIN) == "\nnetwork: not contained\n1 recorded in 1.8 s · runs\n"
 
 
 def test_an_unused_pin_is_told(passed: RunResult) -> None:
@@ -113,3 +114,10 @@ def test_colour_changes_no_word(mixed: RunResult) -> None:
 )
 def test_when_colour_is_wanted(environment: dict[str, str], terminal: bool, expected: bool) -> None:
     assert wanted(environment, terminal) is expected
+
+
+def test_tiers_that_differ_are_counted_and_skipped_flows_have_none(mixed: RunResult) -> None:
+    first, *others = (flow for flow in mixed.flows if flow.verdict != "skip")
+    held = first.model_copy(update={"containment": "enforced (linux seccomp)"})
+    run = mixed.model_copy(update={"flows": (held, *others)})
+    assert "network: enforced (linux seccomp) · 1 flow\nnetwork: not contained · 2 flows\n" in summary(run, PLAIN)
