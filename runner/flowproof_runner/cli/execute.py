@@ -28,6 +28,7 @@ class Options:
     junit: Path | None = None
     json: bool = False
     record_missing: bool = False
+    html: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

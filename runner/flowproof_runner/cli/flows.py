@@ -34,7 +34,7 @@ def run_flows(
     process: BoundaryProcess,
 ) -> int:
     """Run what is wanted and publish the results; the exit code."""
-    outlet = Outlet(start.shell, options.json, options.junit)
+    outlet = Outlet(start.shell, options.json, options.junit, options.html)
     with Boundary(process) as boundary:
         flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
         specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from flowproof_addons import FlowproofError
+from flowproof_addons.dialects.registry import default
 from flowproof_runner.report import console, github, json, junit, style
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import RunResult
+from flowproof_runner.story import story
 
 
 class ReportError(FlowproofError):
@@ -27,6 +29,7 @@ class Outlet:
     as_json: bool = False
     """JSON on stdout; what people read goes to stderr."""
     junit: Path | None = None
+    html: Path | None = None
 
     @property
     def stream(self) -> TextIO:
@@ -50,10 +53,15 @@ class Outlet:
         if self.shell.get("GITHUB_STEP_SUMMARY"):
             _write(Path(self.shell["GITHUB_STEP_SUMMARY"]), github.step_summary(run), append=True)
 
-    def _files(self, run: RunResult, folder: Path) -> list[tuple[Path, str]]:
+    def _files(self, run: RunResult, folder: Path) -> Iterator[tuple[Path, str]]:
+        """What programs read first: nothing that goes wrong with the page may cost them theirs."""
         xml = junit.render(run)
-        files = [(folder / "report.json", json.render(run)), (folder / "junit.xml", xml)]
-        return [*files, (self.junit, xml)] if self.junit else files
+        yield folder / "report.json", json.render(run)
+        yield from ((path, xml) for path in (folder / "junit.xml", self.junit) if path is not None)
+        from flowproof_runner.report import html  # the agents have run: nobody waits for this import
+
+        page = html.render(run, [story(flow, Path.cwd(), default()) for flow in run.flows])
+        yield from ((path, page) for path in (folder / "report.html", self.html) if path is not None)
 
     def _prefix(self) -> str:
         """The working directory as seen from the checkout."""

@@ -19,6 +19,9 @@ def record(
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no flow after one has failed.")] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Also write the report as one HTML page to this file.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on stdout.")] = False,
 ) -> None:
     """Record agents against the real model.
@@ -30,4 +33,4 @@ def record(
     """
     from flowproof_runner.cli.execute import Options, execute
 
-    raise typer.Exit(execute(Options("record", tuple(paths), jobs, keyword, fail_fast, junit, json)))
+    raise typer.Exit(execute(Options("record", tuple(paths), jobs, keyword, fail_fast, junit, json, html=html)))

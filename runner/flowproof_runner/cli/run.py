@@ -25,6 +25,9 @@ def run(
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no flow after one has failed.")] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Also write the report as one HTML page to this file.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on stdout.")] = False,
     record_missing: Annotated[
         bool, typer.Option("--record-missing", help="Record flows that have no cassette, from the real model.")
@@ -45,4 +48,6 @@ def run(
         )
     from flowproof_runner.cli.execute import Options, execute
 
-    raise typer.Exit(execute(Options("run", tuple(paths), jobs, keyword, fail_fast, junit, json, record_missing)))
+    raise typer.Exit(
+        execute(Options("run", tuple(paths), jobs, keyword, fail_fast, junit, json, record_missing, html=html))
+    )

@@ -37,3 +37,16 @@ def end(agent: AgentEnd) -> str:
 def title(flow: FlowResult) -> str:
     """`specs/booking.flow.yaml · Books a flight`."""
     return f"{flow.spec} · {flow.name}" if flow.name else flow.spec
+
+
+def tokens(counts: Counts) -> str | None:
+    """`1,204 in / 88 out`; None where no provider said."""
+    parts = ((counts.input_tokens, "in"), (counts.output_tokens, "out"))
+    return " / ".join(f"{count:,} {way}" for count, way in parts if count is not None) or None
+
+
+def retried(attempts: int) -> str | None:
+    """`retried once`; None for none."""
+    if not attempts:
+        return None
+    return "retried once" if attempts == 1 else f"retried {attempts} times"
