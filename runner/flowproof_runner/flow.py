@@ -101,9 +101,8 @@ class Flows:
         return draft.result()
 
     def _record(self, draft: Draft) -> None:
-        upstreams = upstream.upstreams(self.around.shell, self.around.registry)
-        outcome = self._agent(draft, upstreams)
-        trace = self._trace(draft.spec, outcome)
+        outcome = self._agent(draft, self._upstreams(draft))
+        trace = self._trace(draft, outcome)
         draft.counts = tally(trace.exchanges, self.around.registry, None)
         self._keep(draft, trace)
         judging.judge(draft, outcome, trace, self.around.registry)
@@ -116,7 +115,7 @@ class Flows:
         draft.cassette = cassette.path_of(draft.spec.path)
         draft.notes += cassette.notes(draft.spec, recorded)
         outcome = self._agent(draft, {})
-        trace = self._trace(draft.spec, outcome)
+        trace = self._trace(draft, outcome)
         draft.counts = tally(trace.exchanges, self.around.registry, recorded.exchanges)
         self._keep(draft, trace)
         judging.judge(draft, outcome, trace, self.around.registry, recorded)
@@ -126,7 +125,7 @@ class Flows:
         spec = draft.resolved
         session = plan.opening(draft, cassette.path_of(spec.path), self.around, upstreams)
         contained = self._containment(draft)
-        driver = plan.driver(spec, self.around, contained or Plain())
+        driver = plan.driver(draft, self.around, contained or Plain())
         opened = self.boundary.open(session)
         try:
             addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
@@ -143,6 +142,15 @@ class Flows:
                 draft.scrubber.file(path)
         return outcome
 
+    def _upstreams(self, draft: Draft) -> Mapping[str, Upstream]:
+        """Where model requests go. An adapter may have no model behind it; if it has one after all, that fails then."""
+        try:
+            return upstream.upstreams(self.around.shell, self.around.registry)
+        except upstream.UpstreamError:
+            if draft.resolved.spec.agent.driver != "adapter":
+                raise
+            return {}
+
     def _containment(self, draft: Draft) -> ContainedSpawner | None:
         asked = containing.wanted(draft.spec, draft.resolved)
         if not asked.engaged or draft.resolved.spec.agent.driver != "command":
@@ -154,7 +162,8 @@ class Flows:
         draft.trace = draft.folder / "trace.json"
         file.save(draft.trace, trace)
 
-    def _trace(self, spec: LoadedSpec, outcome: Outcome) -> Trace:
+    def _trace(self, draft: Draft, outcome: Outcome) -> Trace:
+        spec = draft.spec
         return Trace(
             recorded_by=f"flowproof {version()}",
             recorded_at=self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -162,7 +171,7 @@ class Flows:
             exchanges=outcome.exchanges,
             mcp={name: _lane(value) for name, value in outcome.lanes.items()},
             mocks=plan.mocks(spec),
-            extra=plan.extra(spec, self.around),
+            extra={**plan.extra(spec, self.around), **plan.conversation(draft, self.around)},
         )
 
 

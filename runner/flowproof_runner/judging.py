@@ -25,7 +25,7 @@ def judge(draft: Draft, outcome: Outcome, trace: Trace, registry: Registry, reco
     draft.add(verdicts.of_divergences(outcome.divergences, here))
     draft.add(verdicts.of_entries((*outcome.findings, *_lane_findings(outcome)), here))
     _agent(draft, draft.agent, here)
-    if not outcome.turns:
+    if not outcome.turns and not (draft.resolved.spec.agent.driver == "adapter" and not (recorded and recorded.turns)):
         draft.add([_no_request(draft, recorded, here)])
     elif recorded is not None:
         draft.add(verdicts.unserved(outcome.unserved, recorded.exchanges, here, draft.cause))
@@ -38,6 +38,9 @@ def judge(draft: Draft, outcome: Outcome, trace: Trace, registry: Registry, reco
 
 def _agent(draft: Draft, result: DriverResult, here: str) -> None:
     agent = draft.spec.spec.agent
+    if result.problem is not None:
+        draft.add([Finding(id="runtime.execution", kind="problem", message=result.problem, where=here)])
+        return
     draft.add(verdicts.of_agent(result, agent.expect_exit.accepted, agent.timeout, here, draft.cause))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import Trace
 from flowproof_runner.draft import Draft
+from flowproof_runner.evidence.adapter import with_adapter
 from flowproof_runner.evidence.build import LaneReader, build
 from flowproof_runner.evidence.model import Decided, Evidence
 from flowproof_runner.evidence.outcome import with_outcome
@@ -18,13 +19,16 @@ from flowproof_runner.spec import session
 def evidence(draft: Draft, trace: Trace, registry: Registry) -> Evidence:
     """Everything that was observed of a finished run."""
     spec = draft.resolved.spec
+    adapted = spec.agent.driver == "adapter"
     found = build(
         trace,
         registry,
-        lanes=tuple(_lanes(draft, trace)),
+        lanes=() if adapted else tuple(_lanes(draft, trace)),
         mocks=session.tool_mocks(spec),
         complete=draft.cause is None,
     )
+    if adapted and draft.agent is not None:
+        found = with_adapter(found, draft.agent.events)
     if spec.agent.output is None:
         return found
     return with_outcome(found, spec.agent.output.kind, spec.agent.output.name, _written(draft))

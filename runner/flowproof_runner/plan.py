@@ -10,6 +10,7 @@ from typing import Literal
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.session import Session, Upstream
 from flowproof_addons.trace.model import JsonValue
+from flowproof_addons.trace.redact import Redactor
 from flowproof_runner import upstream
 from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import Driver
@@ -47,9 +48,20 @@ def directory(spec: LoadedSpec, around: Surroundings) -> Path:
     return ((spec.path.parent / cwd) if cwd is not None else around.start).absolute()
 
 
-def driver(spec: LoadedSpec, around: Surroundings, spawner: Spawner) -> Driver:
+def driver(draft: Draft, around: Surroundings, spawner: Spawner) -> Driver:
     """What runs the agent; imported only when used."""
+    spec = draft.resolved
     agent = spec.spec.agent
+    if agent.adapter is not None:
+        from flowproof_runner.contract.flow_adapter import driver as adapter
+
+        return adapter(
+            draft,
+            directory(spec, around),
+            around.shell,
+            {**around.suite_env, **agent.env},
+            upstream.key_variables(around.registry),
+        )
     if agent.url is not None:
         from flowproof_runner.drivers.url import Url
 
@@ -101,6 +113,16 @@ def extra(spec: LoadedSpec, around: Surroundings) -> dict[str, JsonValue]:
     """What else a cassette needs: the directory, where a `path` pin maps it. Else it would say where somebody works."""
     mapped = any(pin.kind == "path" for pin in session.pins(spec.spec))
     return {"directory": str(directory(spec, around))} if mapped else {}
+
+
+def conversation(draft: Draft, around: Surroundings) -> dict[str, JsonValue]:
+    """What an adapter asked for and was answered, secrets hidden: its flow may have no other recording."""
+    if draft.agent is None or not draft.agent.events:
+        return {}
+    from flowproof_runner.contract.events01 import to_rows
+
+    redactor = Redactor(secrets(draft.resolved, around), draft.resolved.spec.redact.keys)
+    return {"adapter": redactor.hide(to_rows(draft.agent.events))}
 
 
 def ports(spec: LoadedSpec) -> frozenset[int]:

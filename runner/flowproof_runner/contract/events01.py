@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from flowproof_addons.trace.model import JsonValue
@@ -22,18 +22,25 @@ from flowproof_runner.evidence.model import (
 type Row = dict[str, JsonValue]
 
 
-def to_rows(evidence: Evidence, started: datetime, *, enforced: bool) -> list[JsonValue]:
-    """The events of an adapter run, numbered from 1; `seq` of a finding is the `seq` in these rows."""
+def to_rows(events: Iterable[AnyEvent], started: datetime | None = None, *, enforced: bool = False) -> list[JsonValue]:
+    """The events of an adapter run, numbered from 1; `seq` of a finding is the `seq` in these rows.
+
+    Without `started` nothing is said of time, so that two equal runs have equal rows.
+    """
     rows: list[JsonValue] = []
-    for event in evidence.events:
+    for event in events:
         for row in _rows(event, "enforce" if enforced else "observe"):
-            at = started + timedelta(milliseconds=event.at_ms or 0.0)
-            stamp = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            rows.append({**row, "seq": event.seq, "sequence": len(rows) + 1, "timestamp": stamp})
+            placed: Row = {**row, "seq": event.seq, "sequence": len(rows) + 1}
+            if started is None:
+                placed.pop("durationMs", None)
+            else:
+                at = started + timedelta(milliseconds=event.at_ms or 0.0)
+                placed["timestamp"] = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            rows.append(placed)
     return rows
 
 
-def from_rows(rows: Sequence[JsonValue], *, complete: bool) -> Evidence:
+def from_rows(rows: Sequence[JsonValue], *, complete: bool, duration_ms: float | None = None) -> Evidence:
     """The evidence of a report, ours or any of format 0.1."""
     events: list[AnyEvent] = []
     calls: dict[str, Mapping[str, JsonValue]] = {}
@@ -42,7 +49,7 @@ def from_rows(rows: Sequence[JsonValue], *, complete: bool) -> Evidence:
             event = _event(row, len(events), calls)
             if event is not None:
                 events.append(event)
-    return Evidence(tuple(events), frozenset({ADAPTER}), complete=complete)
+    return Evidence(tuple(events), frozenset({ADAPTER}), duration_ms=duration_ms, complete=complete)
 
 
 def _rows(event: AnyEvent, mode: str) -> Iterator[Row]:
@@ -88,6 +95,8 @@ def _result(event: Returned) -> Row:
         "source": "fixture" if event.mocked else "backend",
         "durationMs": event.duration_ms,
     }
+    if event.lane != ADAPTER:
+        row["server"] = event.lane
     if event.size_bytes is not None:
         row["resultBytes"] = event.size_bytes
     if event.is_error:
@@ -111,12 +120,14 @@ def _event(row: Mapping[str, JsonValue], seq: int, calls: dict[str, Mapping[str,
         case "tool_result":
             return Returned(
                 seq=seq,
-                lane=ADAPTER,
+                lane=str(row.get("server") or ("mcp" if row.get("source") == "mcp" else ADAPTER)),
                 call=id,
                 tool=tool,
                 result=row.get("result"),
                 is_error=row.get("isError") is True,
                 mocked=row.get("source") == "fixture",
+                duration_ms=_number(row.get("durationMs")),
+                size_bytes=size if isinstance(size := row.get("resultBytes"), int) else None,
                 fixture_miss=row.get("fixtureMiss") is True,
             )
         case "confirmation":
@@ -127,8 +138,20 @@ def _event(row: Mapping[str, JsonValue], seq: int, calls: dict[str, Mapping[str,
         case "final":
             status = row.get("status")
             return Concluded(seq=seq, lane=ADAPTER, status=str(status), output=row.get("output"))
+        case "mcp_discovery":
+            tools = row.get("tools")
+            return Discovered(
+                seq=seq,
+                lane=str(row.get("server") or "mcp"),
+                capabilities=row.get("capabilities"),
+                tools=tuple(tools) if isinstance(tools, list) else (),
+            )
         case _:
             return None
+
+
+def _number(value: JsonValue) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _stage(row: Mapping[str, JsonValue], seq: int, id: str, tool: str, arguments: JsonValue) -> AnyEvent | None:

@@ -39,7 +39,7 @@ def report(run: ContractRun, redactor: Redactor | None = None) -> dict[str, Json
         "command": list(run.command),
         "startedAt": run.started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "durationMs": round(run.duration_ms, 3),
-        "evidence": redactor.hide(to_rows(run.evidence, run.started_at, enforced=bool(run.file.enforced))),
+        "evidence": redactor.hide(to_rows(run.evidence.events, run.started_at, enforced=bool(run.file.enforced))),
         "decision": {
             "status": status,
             "exitCode": int(run.exit),

@@ -45,6 +45,7 @@ class AdapterRun:
     """Complete only if the run was."""
     problem: str | None = None
     """What broke the run: a protocol violation, a timeout, a backend failure."""
+    timed_out: bool = False
     denied: bool = False
     """Ended by the gate."""
     exit_code: int | None = None
@@ -68,6 +69,8 @@ class Adapter:
     gate: Refusal | None = None
     context: BackendContext | None = None
     timeout_s: float = 30.0
+    accepted: frozenset[int] | None = frozenset({0})
+    """Exit codes that are right; None: any."""
     folder: Path | None = None
     interrupted: Callable[[], bool] = field(default=lambda: False)
 
@@ -76,11 +79,12 @@ class Adapter:
         recorder = _Recorder(time.monotonic())
         session = _Session(self, recorder)
         problem: str | None = None
+        timed_out = False
         try:
             session.discover()
             session.converse()
         except (ProtocolViolation, BackendError, DriverError) as error:
-            problem = str(error)
+            problem, timed_out = str(error), isinstance(error, AdapterTimeout)
         except _Refused:
             pass
         finally:
@@ -92,6 +96,7 @@ class Adapter:
         return AdapterRun(
             evidence,
             problem,
+            timed_out,
             session.refused,
             session.exit_code,
             elapsed_ms,
@@ -268,7 +273,7 @@ class _Session:
         if line is not None:
             raise ProtocolViolation(f"the adapter wrote more after its final message: {line[:200]!r}")
         self.exit_code = pipe.exit_code()
-        if self.exit_code:
+        if self.adapter.accepted is not None and self.exit_code not in self.adapter.accepted:
             raise ProtocolViolation(f"the adapter ended with {_ending(self.exit_code)}")
 
     def _ended_early(self, pipe: AdapterPipe) -> ProtocolViolation:

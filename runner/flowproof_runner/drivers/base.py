@@ -9,6 +9,7 @@ from threading import Event
 from typing import Literal, Protocol
 
 from flowproof_addons import FlowproofError
+from flowproof_runner.evidence.model import AnyEvent
 
 type Ending = Literal["exited", "timed out", "stopped after divergence", "interrupted"]
 
@@ -60,6 +61,10 @@ class DriverResult:
     survivors: int = 0
     """Processes it had left running, ended by us."""
     notes: tuple[str, ...] = ()
+    events: tuple[AnyEvent, ...] = ()
+    """What the driver itself observed, beside the boundary: an adapter's conversation."""
+    problem: str | None = None
+    """Why the run broke, where the driver knows more than an exit code tells."""
 
 
 class Driver(Protocol):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
-from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.events01 import from_rows
 from flowproof_runner.contract.file import ContractFile, load
 from flowproof_runner.contract.report import read
@@ -58,17 +57,18 @@ def mutate(path: Path, options: Options) -> int:
 
 def _evidence(file: ContractFile, options: Options) -> Evidence:
     if options.recorded is not None:
-        return from_rows(_rows(options.recorded), complete=True)
+        return _reported(options.recorded)
     ran = run(file, options.command)
     if ran.broken:
         raise MutateError(f"{file.path}: the run to mutate failed: {ran.findings[-1].message}")
     return ran.evidence
 
 
-def _rows(path: Path) -> Sequence[JsonValue]:
-    rows = read(path)["evidence"]
+def _reported(path: Path) -> Evidence:
+    content = read(path)
+    rows, duration = content["evidence"], content.get("durationMs")
     assert isinstance(rows, list)
-    return rows
+    return from_rows(rows, complete=True, duration_ms=duration if isinstance(duration, int | float) else None)
 
 
 def _recorded_flow(path: Path) -> tuple[Contract, Evidence]:

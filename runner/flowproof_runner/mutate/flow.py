@@ -6,7 +6,9 @@ from pathlib import Path
 
 from flowproof_addons.dialects.registry import default
 from flowproof_runner import cassette
+from flowproof_runner.contract.events01 import from_rows
 from flowproof_runner.contract.of_spec import contract_of
+from flowproof_runner.evidence.adapter import with_adapter
 from flowproof_runner.evidence.build import build
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.evidence.outcome import with_outcome
@@ -23,6 +25,9 @@ def recorded(path: Path) -> tuple[Contract, Evidence]:
     spec = load(path)
     trace = cassette.load(spec)
     evidence = build(trace, default(), mocks=session.tool_mocks(spec.spec))
+    conversation = trace.extra.get("adapter")
+    if isinstance(conversation, list):
+        evidence = with_adapter(evidence, from_rows(conversation, complete=True).events)
     output = spec.spec.agent.output
     if output is not None:
         evidence = with_outcome(evidence, output.kind, output.name)

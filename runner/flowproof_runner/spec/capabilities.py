@@ -10,7 +10,9 @@ from flowproof_runner.spec.scalars import Node, value
 
 SUPPORTED: frozenset[str] = frozenset(
     {
+        "adapter",
         "command",
+        "control",
         "egress",
         "enforce",
         "expect",

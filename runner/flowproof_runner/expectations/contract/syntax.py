@@ -205,7 +205,9 @@ class Parser:
         value = literal(text)
         if isinstance(value, str) and re.match(r"[A-Za-z_]\w*\.\w", text) and len(words) == 1:
             raise self.scan.problem(
-                "no tool or variable of this name is known here; put it in double quotes if it is text", start
+                "no tool or variable of this name is known here; write result(TOOL).path for a tool's answer, and put"
+                " it in double quotes if it is text",
+                start,
             )
         return Literal(value, loose=not isinstance(value, str))
 
