@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
-from flowproof_runner import cassette, explanation
+from flowproof_runner import cassette, controls, explanation
 from flowproof_runner.collect import collect
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.report import words
@@ -29,6 +29,7 @@ class Checked:
 def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
     """Read every spec and cassette. Raises NothingToRun if there is no spec."""
     lines, problems, suites = list[str](), list[str](), Suites()
+    specs = list[LoadedSpec]()
     for path in collect(paths):
         try:
             spec = load(path)
@@ -37,10 +38,12 @@ def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
         except SpecError as error:
             problems += [str(problem) for problem in error.problems if str(problem) not in problems]
             continue
+        specs.append(spec)
         told, wrong = _cassette(spec)
         problems += wrong
         lines.append(f"{'ok   ' if not wrong else 'wrong'}  {path} · {spec.spec.name} · {told}")
         lines += explanation.explain(spec, contract) if explain else ()
+    problems += controls.duplicates(specs)
     return Checked(tuple(lines), tuple(problems))
 
 

@@ -100,10 +100,15 @@ def _point_latest(root: Path, name: str) -> None:
 
 
 def _prune(root: Path, keep: int, current: str) -> None:
-    """Remove all but the newest; never the current one, never what is not a run."""
+    """Remove all but the newest; never the current one, what is not a run, or a control's newest evidence."""
     runs = sorted(e.name for e in os.scandir(root) if e.is_dir(follow_symlinks=False) and _RUN_ID.fullmatch(e.name))
+    if len(runs) <= keep:
+        return
+    from flowproof_runner import records  # only when there is something to remove
+
+    held = {path.name for path in records.holders([root / name for name in runs])}
     for name in runs[:-keep]:
-        if name != current:
+        if name != current and name not in held:
             shutil.rmtree(root / name, ignore_errors=True)
 
 

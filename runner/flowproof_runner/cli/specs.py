@@ -10,6 +10,7 @@ from typing import Literal
 from flowproof_addons.trace.model import Phase
 from flowproof_runner import cassette, plan
 from flowproof_runner.collect import NothingToRun
+from flowproof_runner.controls import refuse_duplicates
 from flowproof_runner.selection import Selection
 from flowproof_runner.spec.file import LoadedSpec, load
 from flowproof_runner.spec.problems import SpecError
@@ -41,10 +42,11 @@ def given(
 ) -> tuple[Given, ...]:
     """Read the specs, broken ones too, and leave out what the expression does not select.
 
-    Raises NothingToRun if none is left.
+    Raises NothingToRun if none is left, DuplicateControl if two claim one control.
     """
     suites = Suites()
     specs = [_read(path, suites, _phase(path, command, record_missing)) for path in suites.ordered(paths)]
+    refuse_duplicates(spec.loaded for spec in specs if not isinstance(spec.loaded, SpecError))
     selected = tuple(spec for spec in specs if wanted(f"{spec.path} {spec.name}"))
     if not selected:
         raise NothingToRun(f"{wanted} selects none of {len(specs)} flows")

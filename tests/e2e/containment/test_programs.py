@@ -147,7 +147,7 @@ def test_package_managers_start(harness: Harness, tool: str) -> None:
 
 def test_a_server_program_and_a_client_program_in_one_tree(harness: Harness) -> None:
     script = (
-        "python3 -m http.server 0 --bind 127.0.0.1 > log 2>&1 & pid=$!;"
+        "rm -f log; python3 -m http.server 0 --bind 127.0.0.1 > log 2>&1 & pid=$!;"
         " for i in $(seq 200); do port=$(sed -n 's/.* port \\([0-9]*\\).*/\\1/p' log); [ -n \"$port\" ] && break;"
         " sleep 0.02; done;"
         " curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:$port/; kill $pid"
