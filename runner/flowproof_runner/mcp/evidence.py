@@ -38,15 +38,15 @@ class _Joins:
 
     lane: str
     decided: Sequence[Decided]
-    _taken: set[int] = field(default_factory=set)
+    _taken: set[str] = field(default_factory=set)
 
     def of(self, tool: str, call: Call) -> Decided | None:
         """The decision, which is then taken; None for a call the agent makes by itself."""
-        before = [d for d in self.decided if d.seq not in self._taken and (d.turn or 0) <= call.turns]
+        before = [d for d in self.decided if d.call not in self._taken and (d.turn or 0) <= call.turns]
         found = next((d for d in before if call.tool_use and d.call == call.tool_use), None)
         found = found or next((d for d in before if self._equal(d, tool, call.params.get("arguments"))), None)
         if found is not None:
-            self._taken.add(found.seq)
+            self._taken.add(found.call)
         return found
 
     def _equal(self, decision: Decided, tool: str, arguments: JsonValue) -> bool:
