@@ -54,7 +54,7 @@ def _facts(flow: FlowResult) -> Iterator[Child]:
     yield words.turns(flow.counts)
     yield words.number(flow.counts.tool_calls, "tool call") if flow.counts.tool_calls else None
     yield f"{tokens} tokens" if (tokens := words.tokens(flow.counts)) else None
-    yield flow.containment
+    yield flow.containment.partition(" (the ")[0]
     yield f"control {flow.control['id']}: {flow.control['title']}" if flow.control else None
 
 
@@ -63,7 +63,12 @@ def _body(story: Story, name: str) -> Iterator[Child]:
     yield _part("What is wrong", [_finding(found, story) for found in flow.findings])
     yield _part("Prompt", values.text(flow.prompt) if flow.prompt else None)
     yield _part("Checks", el("ol", _steps(flow), cls="steps") if flow.steps else None)
-    yield _part("Timeline", timeline(story.told, name) if story.told and story.told.trace.exchanges else None)
+    yield _part(
+        "Timeline",
+        timeline(story.told, name, frozenset(found.detail for found in flow.findings))
+        if story.told and story.told.trace.exchanges
+        else None,
+    )
     yield el("p", f"There is no timeline: {story.trouble}", cls="note bad") if story.trouble else None
     yield _part("Pins", el("ul", _pins(flow)) if flow.pins else None)
     yield _part("Notes", el("ul", (el("li", note) for note in flow.notes)) if flow.notes else None)

@@ -16,7 +16,7 @@ class Markup(str):
 type Child = Markup | str | Iterable[Child] | None
 """What an element may hold; None is nothing."""
 
-_VOID = frozenset({"br", "col", "hr", "input", "link", "meta", "rect"})
+_VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 _HIDDEN = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )

@@ -118,7 +118,7 @@ def _row(flow: FlowResult, name: str) -> Markup:
         ("Tool calls", str(flow.counts.tool_calls) if ran else None),
         ("Tokens", words.tokens(flow.counts)),
         ("Time", words.seconds(flow.duration_s) if ran else None),
-        ("Containment", flow.containment if ran else None),
+        ("Containment", flow.containment.partition(" (the ")[0] if ran else None),
     ]
     link = el("a", flow.name or flow.spec, href=f"#{name}")
     spec = el("span", flow.spec, cls="spec") if flow.name else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from flowproof_addons.dialects.base import Said
 from flowproof_addons.trace import json_value
@@ -23,14 +23,14 @@ _EQUALITY = {
 }
 
 
-def timeline(told: Told, name: str) -> Markup:
-    """All turns; `name` makes the page's anchors unique."""
+def timeline(told: Told, name: str, shown_above: Container[str] = ()) -> Markup:
+    """All turns; `name` makes the page's anchors unique. `shown_above`: details of divergences not to be repeated."""
     found = turns(told)
     shown = found[:MOST]
     concluded = outcome(told)
     return el(
         "div",
-        el("ol", (_turn(turn, name) for turn in shown), cls="turns"),
+        el("ol", (_turn(turn, name, shown_above) for turn in shown), cls="turns"),
         _left_out(len(found) - len(shown)),
         [el("h5", "Outcome"), values.value(concluded.output)] if concluded else None,
         _side_calls(told),
@@ -41,14 +41,14 @@ def _left_out(count: int) -> Child:
     return el("p", f"{words.number(count, 'more turn')}: flowproof show --full", cls="muted") if count > 0 else None
 
 
-def _turn(turn: Turn, name: str) -> Markup:
+def _turn(turn: Turn, name: str, shown_above: Container[str]) -> Markup:
     heading = f"Turn {turn.number}" if turn.number else "Before the first turn"
     return el(
         "li",
         el("h5", heading, " ", el("span", join(" · ", _facts(turn)), cls="facts")),
         [_heard(said) for said in turn.heard],
         _told(turn.told, name),
-        _diverged(turn),
+        _diverged(turn, shown_above),
         _reply(turn),
         [_call(call, name) for call in turn.calls],
         _strays(turn.strays, name),
@@ -101,11 +101,12 @@ def _told(calls: Sequence[Call], name: str) -> Child:
     return el("p", "told the result of ", join(", ", links), cls="told")
 
 
-def _diverged(turn: Turn) -> Child:
+def _diverged(turn: Turn, shown_above: Container[str]) -> Child:
     if turn.diverged is None:
         return None
     report = turn.diverged.report
-    return el("div", el("p", el("b", "diverged: "), str(report.get("message", ""))), difference(report), cls="note bad")
+    detail = None if report.get("detail") in shown_above else difference(report)
+    return el("div", el("p", el("b", "diverged: "), str(report.get("message", ""))), detail, cls="note bad")
 
 
 def _reply(turn: Turn) -> Child:

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.runner.report.html import sample
+
+from flowproof_addons.dialects.registry import default
+from flowproof_addons.trace import file
+from flowproof_addons.trace.model import JsonValue, Trace
+from flowproof_runner.evidence.model import Returned, Told
+from flowproof_runner.result import AgentEnd
+from flowproof_runner.story import Story, story, tell
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+def heard(trace: Trace) -> dict[int, list[tuple[str, str]]]:
+    found = tell(trace, default()).heard
+    return {turn: [(said.role, said.text[:20]) for said in items] for turn, items in found.items()}
+
+
+def test_a_request_tells_only_what_no_earlier_one_told() -> None:
+    assert heard(sample.trace()) == {
+        1: [("system", "You are a travel ass"), ("user", "Book me a flight to ")],
+        2: [],
+        3: [],
+    }
+
+
+@pytest.mark.parametrize("cassette", sorted(SPECS.glob("*.trace.json")), ids=lambda path: path.stem)
+def test_the_prompt_is_told_once_whatever_the_dialect(cassette: Path) -> None:
+    lines = [line for items in heard(file.load(cassette)).values() for line in items]
+    assert len([role for role, _ in lines if role == "user"]) == 1
+    assert "assistant" not in {role for role, _ in lines}
+
+
+def test_what_is_said_twice_is_told_twice() -> None:
+    yes: JsonValue = {"role": "user", "content": "yes"}
+    answer: JsonValue = {"role": "assistant", "content": "Sure?"}
+    turns = (
+        sample.chat([yes], {"content": "Sure?"}),
+        sample.chat([yes, answer, yes], {"content": "Done."}),
+    )
+    assert heard(Trace("", "", "", turns)) == {1: [("user", "yes")], 2: [("user", "yes")]}
+
+
+def test_results_the_spec_wrote_are_marked() -> None:
+    events = tell(sample.trace(), default()).evidence
+    assert {event.tool: event.mocked for event in events.of(Told)} == {"search_flights": False, "read_policy": True}
+    assert {event.tool for event in events.of(Returned)} == {"search_flights", "create_booking", "audit"}
+
+
+def test_a_story_is_read_from_the_run_folder(tmp_path: Path) -> None:
+    file.save(tmp_path / "trace.json", sample.trace())
+    (tmp_path / "out").write_text("one\ntwo\n")
+    agent = AgentEnd(ending="exited", duration_s=1, stdout="out", stderr="missing")
+    found = story(sample.failed().model_copy(update={"trace": "trace.json", "agent": agent}), tmp_path, default())
+    assert found.told is not None and found.told.trace == sample.trace()
+    assert (found.stdout, found.stderr, found.trouble) == (("one", "two"), (), "")
+
+
+def test_a_trace_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text("{")
+    found = story(sample.failed().model_copy(update={"trace": "trace.json", "agent": None}), tmp_path, default())
+    assert found.told is None and "the file is cut" in found.trouble
+
+
+def test_a_flow_that_left_no_trace_has_no_trouble(tmp_path: Path) -> None:
+    assert story(sample.skipped(), tmp_path, default()) == Story(sample.skipped())
