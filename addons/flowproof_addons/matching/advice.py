@@ -6,10 +6,8 @@ import re
 
 from flowproof_addons.matching import kinds
 from flowproof_addons.matching.difference import Difference
-from flowproof_addons.matching.rules import MARKED
 from flowproof_addons.trace.pointer import Path
 
-_LONGEST_SAID = 60
 _CONTEXT = 24
 """Characters of the text before a volatile word that a suggested pin keeps."""
 
@@ -49,21 +47,6 @@ def pin(difference: Difference) -> tuple[str, ...]:
         f"    match: {_quoted(match)}",
         *([f"    kind: {kind.pin}"] if kind.pin != "text" else []),
         f"    why: {kind.title} ...",
-    )
-
-
-def not_held(difference: Difference) -> str:
-    """Why a pin that held in the recording does not hold in what was sent; empty where no pin is concerned."""
-    if difference.texts is None:
-        return ""
-    recorded, sent = difference.texts
-    spot = kinds.spot(recorded, sent)
-    pinned = MARKED.match(recorded, spot.recorded[0])
-    if pinned is None:
-        return ""
-    said = sent[slice(*spot.sent)][:_LONGEST_SAID]
-    return (
-        f"pin {pinned[1]!r} does not hold {said!r}: it is not what this kind of pin allows (today, the run's directory)"
     )
 
 

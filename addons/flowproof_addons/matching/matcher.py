@@ -13,7 +13,7 @@ from flowproof_addons.dialects.base import Dialect, Registry
 from flowproof_addons.matching.canonical import Digester
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.echo import Echo
-from flowproof_addons.matching.report import Reporter
+from flowproof_addons.matching.report import Reporter, denied
 from flowproof_addons.matching.rules import Circumstances, Rules, directories
 from flowproof_addons.matching.view import Shape, View
 from flowproof_addons.session import Pin
@@ -83,7 +83,7 @@ class Matcher:
                 exchange.dialect,
                 registry.named(exchange.dialect) if exchange.dialect else None,
                 self._rules,
-                "recorded",
+                True,
                 digester,
             )
             for exchange in self._recordings
@@ -91,12 +91,12 @@ class Matcher:
         self._shelves: dict[Shape, _Shelf] = {}
         for index, view in enumerate(self._views):
             self._shelves.setdefault(view.shape, _Shelf()).indexes.append(index)
-        self._reporter = Reporter(self._recordings, self._views, registry, self._echo)
+        self._reporter = Reporter(self._recordings, self._views, self._rules, self._echo)
 
     def match(self, request: Request, dialect: Dialect | None) -> Hit | Divergence:
         """The recording that answers a request, which is then used up; or why there is none."""
         name = dialect.name if dialect else None
-        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, "sent", Digester())
+        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, False, Digester())
         self._turn += dialect is not None
         shelf = self._shelves.get(sent.shape)
         index = self._unused(sent, shelf) if shelf else None
@@ -126,7 +126,8 @@ class Matcher:
 
     def _unused(self, sent: View, shelf: _Shelf) -> int | None:
         """The earliest unused recording that is equal."""
-        exact = shelf.exact(sent.key, self._views, self._used)
+        candidates = shelf.exact(sent.key, self._views, self._used)
+        exact = next((index for index in candidates if self._allowed(sent, index)), None)
         if exact is not None and exact == shelf.first(self._used):
             return exact
         if not self._echo and not sent.groups:
@@ -134,11 +135,19 @@ class Matcher:
         return next((index for index in shelf.unused(self._used, exact) if self._same(sent, index)), exact)
 
     def _same(self, sent: View, index: int) -> bool:
-        return self._views[index].loose_key(self._echo) == sent.loose_key(self._echo)
+        """True when a recording is equal under every rule."""
+        return self._views[index].loose_key(self._echo) == sent.loose_key(self._echo) and self._allowed(sent, index)
 
     def _equal(self, sent: View, indexes: Iterable[int]) -> int | None:
         """A recording that is equal, used or not."""
-        return next((index for index in indexes if self._views[index].key == sent.key or self._same(sent, index)), None)
+        return next((index for index in indexes if self._same(sent, index)), None)
+
+    def _allowed(self, sent: View, index: int) -> bool:
+        """True when the pins allow each pair of texts they hold apart: equal marks say only that the shape is one."""
+        recorded = self._views[index]
+        if not self._rules.conditional or recorded.plain_key == sent.plain_key:
+            return True
+        return not denied(self._rules, recorded, sent, self._echo)
 
     def _hit(self, index: int, sent: View) -> Hit:
         recorded, exchange = self._views[index], self._recordings[index]
@@ -188,13 +197,15 @@ class _Shelf:
         self._left: deque[int] | None = None
         self._exact: dict[bytes, deque[int]] | None = None
 
-    def exact(self, key: bytes, views: Sequence[View], used: AbstractSet[int]) -> int | None:
-        """The earliest unused recording with a key. The first question digests the whole shelf."""
+    def exact(self, key: bytes, views: Sequence[View], used: AbstractSet[int]) -> Iterator[int]:
+        """The unused recordings with a key, in order. The first question digests the whole shelf."""
         if self._exact is None:
             self._exact = {}
             for index in self.indexes:
                 self._exact.setdefault(views[index].key, deque()).append(index)
-        return _front(self._exact.get(key), used)
+        queue = self._exact.get(key)
+        _front(queue, used)
+        return (index for index in queue or () if index not in used)
 
     def first(self, used: AbstractSet[int]) -> int | None:
         """The earliest unused recording."""

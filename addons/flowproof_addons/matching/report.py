@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
-from flowproof_addons.dialects.base import Dialect, ModelRequest, Registry
+from flowproof_addons.dialects.base import Dialect, ModelRequest
 from flowproof_addons.matching import advice
 from flowproof_addons.matching.difference import Difference, differences
 from flowproof_addons.matching.divergence import SYSTEM, Divergence
 from flowproof_addons.matching.echo import Echo
 from flowproof_addons.matching.excerpt import whole
 from flowproof_addons.matching.nearest import nearest
+from flowproof_addons.matching.rules import Rules
 from flowproof_addons.matching.view import View
 from flowproof_addons.trace.body import complaint
-from flowproof_addons.trace.model import Body, BytesBody, Exchange, JsonBody, JsonValue, MultipartBody
+from flowproof_addons.trace.model import Body, BytesBody, Exchange, JsonBody, JsonValue, MultipartBody, Request
 
-_SHOWN = 3
+_SHOWN, _LONGEST_SAID = 3, 60
 
 
 class Reporter:
     """Reports on the divergences of one run."""
 
-    def __init__(self, recordings: Sequence[Exchange], views: Sequence[View], registry: Registry, echo: Echo) -> None:
+    def __init__(self, recordings: Sequence[Exchange], views: Sequence[View], rules: Rules, echo: Echo) -> None:
         self._recordings = recordings
         self._views = views
-        self._registry = registry
+        self._rules = rules
         self._echo = echo
 
     def divergence(
@@ -42,7 +44,10 @@ class Reporter:
         if index is None or (dialect is None and self._views[index].request.path != sent.request.path):
             return Divergence("nothing recorded", request, number)
         recorded = self._views[index]
-        found = tuple(_differences(recorded.levelled(self._echo), sent.levelled(self._echo)))
+        pairs = denied(self._rules, recorded, sent, self._echo)
+        texts = {text for _, *both in pairs for text in both}
+        old, new = recorded.shown(self._echo, texts), sent.shown(self._echo, texts)
+        found = tuple(_differences(old, new))
         return Divergence(
             "changed",
             request,
@@ -50,10 +55,12 @@ class Reporter:
             index,
             self._name(index),
             tuple(_client(recorded, sent)),
-            tuple(self._envelope(recorded, sent, dialect)),
+            tuple(
+                _envelope(replace(recorded.request, body=old), replace(sent.request, body=new), recorded, sent, dialect)
+            ),
             found[:_SHOWN],
             len(found[_SHOWN:]),
-            tuple(_notes(recorded, sent, found)),
+            tuple(_notes(recorded, sent, pairs)),
             next((pin for difference in found[:_SHOWN] if (pin := advice.pin(difference))), ()),
         )
 
@@ -62,17 +69,28 @@ class Reporter:
         number = sum(1 for exchange in self._recordings[: index + 1] if exchange.is_turn == is_turn)
         return f"recorded {'turn' if is_turn else 'side call'} {number}"
 
-    def _envelope(self, recorded: View, sent: View, dialect: Dialect | None) -> Iterator[str]:
-        for what, old, new in (
-            ("dialect", recorded.dialect or "none", sent.dialect or "none"),
-            ("method", recorded.request.method, sent.request.method),
-            ("path", recorded.request.path, sent.request.path),
-            ("query", recorded.request.query, sent.request.query),
-        ):
-            if old != new:
-                yield f"{what} changed: {old or 'none'} -> {new or 'none'}"
-        if dialect is not None and recorded.dialect == sent.dialect:
-            yield from _asked(dialect.read_request(recorded.request), dialect.read_request(sent.request))
+
+def denied(rules: Rules, recorded: View, sent: View, echo: Echo) -> list[tuple[str, str, str]]:
+    """The pairs of texts that a pin holds and does not allow: the pin's name, the recorded text, the sent one."""
+    theirs, ours = recorded.spans(echo), sent.spans(echo)
+    found: list[tuple[str, str, str]] = []
+    for rule, name in enumerate(rules.names):
+        pairs = zip((s for s in theirs if s.rule == rule), (s for s in ours if s.rule == rule), strict=False)
+        found += ((name, old.text, new.text) for old, new in pairs if not rules.allows(old, new))
+    return found
+
+
+def _envelope(old: Request, new: Request, recorded: View, sent: View, dialect: Dialect | None) -> Iterator[str]:
+    for what, was, now in (
+        ("dialect", recorded.dialect or "none", sent.dialect or "none"),
+        ("method", old.method, new.method),
+        ("path", old.path, new.path),
+        ("query", old.query, new.query),
+    ):
+        if was != now:
+            yield f"{what} changed: {was or 'none'} -> {now or 'none'}"
+    if dialect is not None and recorded.dialect == sent.dialect:
+        yield from _asked(dialect.read_request(old), dialect.read_request(new))
 
 
 def _client(recorded: View, sent: View) -> Iterator[str]:
@@ -84,8 +102,10 @@ def _client(recorded: View, sent: View) -> Iterator[str]:
             yield f"{what} changed: {old.get(name, 'none')} -> {new.get(name, 'none')}"
 
 
-def _notes(recorded: View, sent: View, found: Sequence[Difference]) -> Iterator[str]:
-    yield from (note for difference in found[:_SHOWN] if (note := advice.not_held(difference)))
+def _notes(recorded: View, sent: View, pairs: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    for name, _, text in pairs[:_SHOWN]:
+        shown = text if len(text) <= _LONGEST_SAID else text[:_LONGEST_SAID] + "…"
+        yield f"pin {name!r} does not allow {shown!r}: a date must be today, a path the run's own directory"
     for side, view in (("recorded", recorded), ("sent", sent)):
         if isinstance(view.request.body, BytesBody):
             trouble = complaint(view.request.body.data, view.request.headers.get("content-type", ""))

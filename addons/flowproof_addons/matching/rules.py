@@ -1,7 +1,8 @@
 """Pins at work: the spans of a request that may differ are replaced by marks, on both sides alike.
 
-Two requests that are the same once marked are equal under the pins. What stood under the marks is read apart
-(`spans`), so that every difference a pin hides is counted, and a pinned text is known again where it is echoed.
+Two requests that are the same once marked are equal under the pins, if the pins allow each pair of texts that the
+marks stand for (`allows`). These are read apart (`spans`), so that every difference a pin hides is counted, and a
+pinned text is known again where it is echoed.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from __future__ import annotations
 import datetime as dt
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_addons.matching import dates, paths
@@ -21,8 +21,6 @@ from flowproof_addons.session import Pin
 from flowproof_addons.trace.json_value import compact
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.pointer import Path as Place
-
-type Side = Literal["recorded", "sent"]
 
 _MARK = "\uf8ff"
 """A private-use character, which no text of people or models holds."""
@@ -79,26 +77,37 @@ class Rules:
     def __bool__(self) -> bool:
         return bool(self._rules)
 
-    def marked(self, value: JsonValue, side: Side) -> JsonValue:
+    def marked(self, value: JsonValue, lasting: bool = False, without: AbstractSet[str] = frozenset()) -> JsonValue:
         """The value with a mark in the place of every pinned span. Shares what no pin touches.
 
-        The recorded side's values must live as long as this object: what their lists share is marked once.
+        `lasting` values live as long as this object: what their lists share is marked once. `without` names texts
+        that keep their place.
         """
         for rule in self._spans:
-            marked = rule.apply(value, side, self._memos[rule.index] if side == "recorded" else None)
+            memo = self._memos[rule.index] if lasting and not without else None
+            marked = rule.apply(value, memo, without)
             if marked is not value:
                 self.found.add(self.names[rule.index])
             value = marked
         return value
 
-    def spans(self, value: JsonValue, side: Side) -> list[Span]:
+    def spans(self, value: JsonValue) -> list[Span]:
         """What the marks of `marked` stand for, pin by pin, in document order."""
         found: list[Span] = []
         for rule in self._spans:
             for place, target in rule.path.find(value):
-                found += (Span(rule.index, (*place, *below), text) for below, text in rule.texts(target, side))
-            value = rule.apply(value, side, None)  # a later pin does not see what an earlier one has marked
+                found += (Span(rule.index, (*place, *below), text) for below, text in rule.texts(target))
+            value = rule.apply(value, None, frozenset())  # a later pin does not see what an earlier one has marked
         return found
+
+    @property
+    def conditional(self) -> bool:
+        """True when some pin allows some texts only, so that equal marks do not say it all."""
+        return any(rule.pin.kind != "text" for rule in self._spans)
+
+    def allows(self, recorded: Span, sent: Span) -> bool:
+        """True when a pin lets the one text stand for the other."""
+        return recorded.text == sent.text or self._rules[recorded.rule].allows(recorded.text, sent.text)
 
     def sets(self, value: JsonValue) -> Iterator[tuple[int, tuple[Place, ...]]]:
         """Each list that counts as a set: the pin's index and the places of its items."""
@@ -128,7 +137,7 @@ class _Rule:
     index: int
     pin: Pin
     path: paths.Path
-    looks: Mapping[Side, re.Pattern[str]] | None
+    looks: re.Pattern[str] | None
     """What is looked for in texts; None: the whole value may differ."""
     whole: bool
     """The whole match may differ, its groups are ours."""
@@ -147,76 +156,81 @@ class _Rule:
         if pin.kind == "unordered" and pin.match:
             raise PinError(f"pin {_name(pin)!r}: a list compared as a set takes no `match`; leave it out")
         if pattern is not None:
-            return cls(index, pin, path, {"recorded": pattern, "sent": pattern}, pattern.groups == 0, known)
+            return cls(index, pin, path, pattern, pattern.groups == 0, known)
         return cls(index, pin, path, _looks(pin, known), True, known)
 
-    def apply(self, value: JsonValue, side: Side, memo: paths.Memo | None) -> JsonValue:
+    def allows(self, recorded: str, sent: str) -> bool:
+        """True when `sent` may stand where `recorded` stood."""
+        known = self.circumstances
+        match self.pin.kind:
+            case "date":
+                on_the_day = bool(self.pin.match) or not known.recorded_on or bool(_days(recorded) & known.recorded_on)
+                return on_the_day and bool(_days(sent) & known.today())
+            case "path":
+                of_the_run = bool(self.pin.match) or not known.recorded_own or _bare(recorded) == known.recorded_own
+                return of_the_run and _bare(sent) in known.own and recorded.endswith("/") == sent.endswith("/")
+            case _:
+                return True
+
+    def apply(self, value: JsonValue, memo: paths.Memo | None, without: AbstractSet[str]) -> JsonValue:
         """The body with this pin's spans marked."""
-        mark = partial(self._mark, side=side)
+        mark = partial(self._mark, without=without)
         if self.path.steps or not isinstance(value, dict):
             return paths.rewrite(value, self.path.steps, mark, memo)
         # Anywhere in the body: member by member, so that the items of its lists are marked once for all who share them.
         value = paths.rewrite(value, (paths.Wild.ANY,), lambda child: child if isinstance(child, list) else mark(child))
         return paths.rewrite(value, (paths.Wild.ANY, paths.Wild.ITEM), mark, memo)
 
-    def texts(self, value: JsonValue, side: Side) -> Iterator[tuple[Place, str]]:
+    def texts(self, value: JsonValue) -> Iterator[tuple[Place, str]]:
         """The texts that marks replace."""
         if self.looks is None:
-            text = _text(value)
-            if self._may_differ(text, side):
-                yield (), text
+            yield (), _text(value)
         elif isinstance(value, str):
-            yield from (((), value[start:end]) for start, end in self._found(value, side))
+            yield from (((), value[start:end]) for start, end in self._found(value, frozenset()))
         elif isinstance(value, dict | list):
             for key, child in value.items() if isinstance(value, dict) else enumerate(value):
-                yield from (((key, *below), text) for below, text in self.texts(child, side))
+                yield from (((key, *below), text) for below, text in self.texts(child))
 
-    def _mark(self, value: JsonValue, side: Side) -> JsonValue:
+    def _mark(self, value: JsonValue, without: AbstractSet[str]) -> JsonValue:
         if self.looks is None:
             text = _text(value)
-            return self._token(text) if self._may_differ(text, side) else value
+            return value if text in without else self._token(text)
         if isinstance(value, str):
-            for start, end in reversed(self._found(value, side)):
+            for start, end in reversed(self._found(value, without)):
                 value = value[:start] + self._token(value[start:end]) + value[end:]
             return value
-        return paths.rewrite(value, (paths.Wild.ANY,), partial(self._mark, side=side))
+        return paths.rewrite(value, (paths.Wild.ANY,), partial(self._mark, without=without))
 
-    def _found(self, text: str, side: Side) -> list[tuple[int, int]]:
+    def _found(self, text: str, without: AbstractSet[str]) -> list[tuple[int, int]]:
         assert self.looks is not None
-        pattern = self.looks[side]
         spans: list[tuple[int, int]] = []
-        for found in pattern.finditer(text):
-            for group in (0,) if self.whole else range(1, pattern.groups + 1):
+        for found in self.looks.finditer(text):
+            for group in (0,) if self.whole else range(1, self.looks.groups + 1):
                 start, end = found.span(group)
-                inside = bool(spans) and start < spans[-1][1]
-                if start < end and not inside and self._may_differ(text[start:end], side):
+                if start < end and start >= (spans[-1][1] if spans else 0) and text[start:end] not in without:
                     spans.append((start, end))
         return spans
 
-    def _may_differ(self, text: str, side: Side) -> bool:
-        known = self.circumstances
-        if self.pin.kind == "date":
-            days = dates.readings(text)
-            if side == "sent":
-                return bool(days & known.today())
-            return bool(days & known.recorded_on) if not self.pin.match and known.recorded_on else bool(days)
-        if self.pin.kind == "path" and side == "sent":
-            return text.rstrip("/") in known.own
-        return True
-
     def _token(self, text: str) -> str:
-        """The mark: the same for every text that may stand here, and no other."""
+        """The mark: the same for every text that may stand here. A date may only stand for one in its own form."""
         return mark(_name(self.pin), dates.form(text) if self.pin.kind == "date" else "")
 
 
-def _looks(pin: Pin, known: Circumstances) -> Mapping[Side, re.Pattern[str]] | None:
-    """What a pin without `match` looks for: a date, or each side's directory. None: the whole value."""
+def _looks(pin: Pin, known: Circumstances) -> re.Pattern[str] | None:
+    """What a pin without `match` looks for: dates, or the directory of either run. None: the whole value."""
     if pin.kind == "date":
-        return {"recorded": dates.DATE, "sent": dates.DATE}
+        return dates.DATE
     if pin.kind == "path" and (known.recorded_own or not pin.at):
-        own = [known.recorded_own] if known.recorded_own else []
-        return {"recorded": _directory(own), "sent": _directory(sorted(known.own, key=len, reverse=True))}
+        return _directory(sorted({*known.own, known.recorded_own} - {""}, key=len, reverse=True))
     return None
+
+
+def _days(text: str) -> set[dt.date]:
+    return dates.readings(text)
+
+
+def _bare(path: str) -> str:
+    return path.rstrip("/")
 
 
 def _directory(names: Sequence[str]) -> re.Pattern[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from flowproof_addons.dialects.base import Dialect
 from flowproof_addons.matching.canonical import Digester, arranged, compared
 from flowproof_addons.matching.echo import Echo
-from flowproof_addons.matching.rules import Rules, Side, Span
+from flowproof_addons.matching.rules import Rules, Span
 from flowproof_addons.trace.model import Body, JsonBody, JsonValue, Request
 from flowproof_addons.trace.pointer import Path, get
 
@@ -24,14 +25,14 @@ class View:
         dialect: str | None,
         reader: Dialect | None,
         rules: Rules,
-        side: Side,
+        lasting: bool,
         digester: Digester,
     ) -> None:
         self.request = request
         self.dialect = dialect
         self._reader = reader
         self._rules = rules
-        self._side: Side = side
+        self._lasting = lasting
         self.digester = digester
         self._loose: tuple[Echo, int, bytes] | None = None
 
@@ -45,7 +46,7 @@ class View:
         """The compared body with the pins' marks, and with the lists that count as sets in order."""
         if not isinstance(self.body, JsonBody) or not self._rules:
             return self.body
-        value = self._rules.marked(self.body.value, self._side)
+        value = self._rules.marked(self.body.value, self._lasting)
         return JsonBody(arranged(value, value, self._sets(value)))
 
     @cached_property
@@ -87,15 +88,24 @@ class View:
         return self._digest(self._known_again(echo), echo)
 
     def levelled(self, echo: Echo) -> Body:
-        """The body of `loose_key`: what a reader compares when two requests are not equal."""
+        """The body of `loose_key`."""
         body = self._known_again(echo)
         return JsonBody(arranged(body.value, body.value, self.groups)) if isinstance(body, JsonBody) else body
+
+    def shown(self, echo: Echo, denied: AbstractSet[str]) -> Body:
+        """The same for a reader who wants to know where two requests part: with the texts that no pin allows."""
+        if not denied or not isinstance(self.body, JsonBody):
+            return self.levelled(echo)
+        value = self._rules.marked(self.body.value, without=denied)
+        for groups in (self._sets(value), self.groups):
+            value = arranged(echo.levelled(value), echo.levelled(value), groups)
+        return JsonBody(value)
 
     def order(self, rule: int) -> list[bytes]:
         """The items of the lists that pin `rule` takes as sets, in the order in which they came."""
         if not isinstance(self.body, JsonBody):
             return []
-        value = self._rules.marked(self.body.value, self._side)
+        value = self._rules.marked(self.body.value, self._lasting)
         return [
             self.digester.value(get(value, place))
             for index, places in self._rules.sets(value)
@@ -107,13 +117,13 @@ class View:
         """What stood under the marks, in an order that does not depend on how sets and parallel results came."""
         if not isinstance(self.body, JsonBody):
             return []
-        value, marked = self.body.value, self._rules.marked(self.body.value, self._side)
+        value, marked = self.body.value, self._rules.marked(self.body.value, self._lasting)
         for groups in (self._sets(marked), self.groups):
             value, marked = (
                 arranged(value, echo.levelled(marked), groups),
                 arranged(marked, echo.levelled(marked), groups),
             )
-        return self._rules.spans(value, self._side)
+        return self._rules.spans(value)
 
     def _known_again(self, echo: Echo) -> Body:
         return JsonBody(echo.levelled(self.marked.value)) if isinstance(self.marked, JsonBody) else self.marked
