@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_COMMANDS = ("record", "run", "check", "show", "contract", "mutate", "audit", "mcp-server", "addon", "schema")
+_COMMANDS = (
+    "doctor",
+    "record",
+    "run",
+    "check",
+    "show",
+    "contract",
+    "mutate",
+    "audit",
+    "mcp-server",
+    "addon",
+    "schema",
+)
 
 
 class Commands(TyperGroup):

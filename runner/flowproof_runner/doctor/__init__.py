@@ -1,0 +1,1 @@
+"""`flowproof doctor`: does an agent reach the boundary, and what else does it do?"""

@@ -1,0 +1,87 @@
+"""Running an agent once in front of the stand-in model, contained as far as this machine can."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+
+from flowproof_addons.dialects.base import Registry
+from flowproof_addons.session import McpServer, Session, Upstream
+from flowproof_runner import upstream
+from flowproof_runner.boundary import Boundary, Outcome
+from flowproof_runner.containment.policy import Policy
+from flowproof_runner.containment.report import ContainmentReport
+from flowproof_runner.containment.spawner import ContainedSpawner
+from flowproof_runner.doctor import via
+from flowproof_runner.drivers.base import Addresses, DriverResult, Task
+from flowproof_runner.drivers.command import Command
+
+PROMPT = "Say OK and nothing else."
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """The agent to examine."""
+
+    words: tuple[str, ...]
+    cwd: Path
+    shell: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    prompt: str = PROMPT
+    timeout_s: float = 60.0
+    mcp: tuple[McpServer, ...] = ()
+    policy: Policy = field(default_factory=Policy)
+    """Where it may go besides: the spec's `agent.allow_egress`."""
+
+    @property
+    def shown(self) -> str:
+        """Its command, as one would type it."""
+        return shlex.join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """One run of the agent: what crossed the boundary, how it ended, where else it went."""
+
+    outcome: Outcome
+    agent: DriverResult
+    contained: ContainmentReport
+
+
+def examine(patient: Patient, boundary: Boundary, model: str, folder: Path, registry: Registry) -> Examination:
+    """Run the agent against the model at this URL.
+
+    Raises DriverError if it cannot be started, BoundaryError if the boundary cannot serve it.
+    """
+    folder.mkdir(parents=True)
+    opened = boundary.open(
+        Session(
+            id=folder.name,
+            phase="record",
+            folder=folder,
+            upstreams={upstream.ANY: Upstream(url=model)},
+            mcp=patient.mcp,
+            secrets=upstream.secrets(patient.shell, registry),
+            own_directory=str(patient.cwd),
+            agent_cwd=str(patient.cwd),
+        )
+    )
+    spawner = ContainedSpawner(patient.policy, folder)
+    try:
+        driver = Command(
+            patient.words,
+            patient.cwd,
+            patient.shell,
+            {**via.variables(opened.url), **patient.env},
+            upstream.key_variables(registry),
+            spawner,
+        )
+        addresses = Addresses(via.handle_url(opened.url), opened.mcp_urls, opened.mcp_servers)
+        # A divergence cannot happen while recording; what else sets this event must not cut the examination short.
+        agent = driver.run(Task(patient.prompt, folder, addresses, patient.timeout_s, Event(), Event()))
+    finally:
+        outcome = opened.close()
+    return Examination(outcome, agent, spawner.report)
