@@ -60,7 +60,7 @@ def call(server: str, lane: Lane, place: int | None, message: Message) -> Diverg
     return Divergence(server, "changed", words, place + 1, found, received)
 
 
-def early(server: str, lane: Lane, place: int, due: int, message: Message) -> Divergence:
+def early(server: str, lane: Lane, place: int, due: int) -> Divergence:
     """A call recorded later, sent although an earlier one had not been: the agent changed its order."""
     named, waited = (_name(c.method, c.params) for c in (lane.calls[place], lane.calls[due]))
     words = (
@@ -68,7 +68,7 @@ def early(server: str, lane: Lane, place: int, due: int, message: Message) -> Di
         "the agent changed the order of its calls"
     )
     found = tuple(islice(differences(_call(lane.calls[due]), _call(lane.calls[place])), _SHOWN))
-    return Divergence(server, "early", words, due + 1, found, _shown(rpc.method(message), rpc.compared(message)))
+    return Divergence(server, "early", words, due + 1, found, _call(lane.calls[place]))
 
 
 def catalogue(server: str, lane: Lane, message: Message) -> Divergence:

@@ -9,6 +9,7 @@ from flowproof_addons.mcp.divergence import Divergence
 from flowproof_addons.mcp.journal import Emit
 from flowproof_addons.mcp.lane import Call
 from flowproof_addons.mcp.policy import Local
+from flowproof_addons.trace import json_value
 from flowproof_addons.trace.model import JsonValue
 
 type Entry = dict[str, JsonValue]
@@ -45,7 +46,7 @@ class Findings:
         """The spec answered a call: it may lack a result for it, or say something else than when recorded."""
         if answer.problem:
             self.add("mcp.results.exhausted", answer.problem)
-        elif recorded is not None and recorded.by == "spec" and recorded.outcome != answer.outcome:
+        elif recorded is not None and recorded.by == "spec" and not json_value.same(recorded.outcome, answer.outcome):
             named = f"mcp.{self.server}.tools: the declared result of {recorded.params.get('name')}"
             words = f"{named} was changed after the recording was made; record again, or heal"
             self.add("mcp.results.edited", words, problem=True)

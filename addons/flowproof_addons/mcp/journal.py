@@ -69,7 +69,7 @@ class Journal:
         )
         self.calls.append(call)
         self._started[number] = self.run.now()
-        self._tell("mcp.denied" if by == "enforce" else "mcp.dispatched", call, arguments=params.get("arguments"))
+        self._tell("mcp.denied" if by == "enforce" else "mcp.dispatched", call)
         return number
 
     def closed(

@@ -22,6 +22,7 @@ from flowproof_addons.mcp.record import Recording
 from flowproof_addons.mcp.replay import Replay
 from flowproof_addons.mcp.stdio import Door, Pipe, Serve, replaying
 from flowproof_addons.mcp.stdio_record import Servers
+from flowproof_addons.mcp.veil import Veil
 from flowproof_addons.session import McpServer, Session
 from flowproof_addons.trace.model import JsonValue
 
@@ -75,6 +76,7 @@ class Lanes:
         self._recorded = recorded
         self._confirmed = confirmed
         self._run = Run(emit, turns_served, time.monotonic)
+        self._veil = Veil(session.secrets, session.redact_keys)
         self._folder: Path | None = None
         self._lanes: dict[str, _Open] = {}
 
@@ -123,7 +125,7 @@ class Lanes:
         if value is None:
             raise LaneError(f"mcp.{declared.name}: the cassette has no recording of this server; record again")
         recorded = lane_file.load(declared.name, value)
-        replay = Replay(journal, recorded, policy, findings)
+        replay = Replay(journal, recorded, policy, findings, self._veil)
         door = Door(declared.name, folder, replaying(replay))
         return _Open(declared, journal, findings, door, HttpDoor(_routed(Answering(replay, recorded))), replay)
 
@@ -159,7 +161,8 @@ class Lanes:
         elif lane.replay is not None:
             lane.replay.close()
         stderr = tuple(lane.servers.stderr) if lane.servers else ()
-        return LaneResult(lane_file.dump(lane.journal.lane()), tuple(lane.findings.entries), stderr)
+        written = lane_file.dump(self._veil.lane(lane.journal.lane()))
+        return LaneResult(written, tuple(lane.findings.entries), stderr)
 
 
 def variable(declared: McpServer) -> str:

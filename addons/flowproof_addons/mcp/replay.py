@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowproof_addons.mcp import divergence, score
 from flowproof_addons.mcp import message as rpc
@@ -17,6 +17,7 @@ from flowproof_addons.mcp.pace import FRAME_GAP_S
 from flowproof_addons.mcp.peer import NOTED, Peer
 from flowproof_addons.mcp.policy import Local, Policy
 from flowproof_addons.mcp.queue import Queue
+from flowproof_addons.mcp.veil import Veil
 
 QUIET_S = 0.8
 """A call that came before an earlier recorded one waits for that one until the lane has been silent this long."""
@@ -53,11 +54,12 @@ class Pending:
 class Replay:
     """One lane being replayed. Everything happens on the event loop, in `receive` or in a timer."""
 
-    def __init__(self, journal: Journal, recorded: Lane, policy: Policy, findings: Findings) -> None:
+    def __init__(self, journal: Journal, recorded: Lane, policy: Policy, findings: Findings, veil: Veil) -> None:
         self.journal = journal
         self._recorded = recorded
         self._policy = policy
         self._findings = findings
+        self._veil = veil
         self._loop = asyncio.get_running_loop()
         self._queue = Queue([rpc.key(c.method, c.params) for c in recorded.calls])
         self._catalogue: dict[Key, list[Listing]] = defaultdict(list)
@@ -123,17 +125,19 @@ class Replay:
     # lifecycle and lists
 
     def _list(self, peer: Peer, message: Message) -> None:
-        listings = self._catalogue.get(rpc.key(rpc.method(message), rpc.compared(message), rpc.protocol(message)), [])
+        seen = self._veil.message(message)
+        listings = self._catalogue.get(rpc.key(rpc.method(seen), rpc.compared(seen), rpc.protocol(seen)), [])
         due = [listing for listing in listings if listing.after <= self.journal.answered] or listings[:1]
         if due:
-            self._answer_list(peer, message, self._policy.amend(due[-1].outcome), due[-1].status)
+            outcome = self._policy.amend(self._veil.reveal(due[-1].outcome))
+            self._answer_list(peer, message, outcome, due[-1].status)
         elif rpc.method(message) == "ping":
             self._answer_list(peer, message, {"result": {}})
         elif rpc.method(message) == "server/discover":
             self.journal.remark("the agent's client now probes with server/discover, which it did not when recorded")
             self._answer_list(peer, message, {"error": {"code": -32601, "message": "Method not found"}}, 404)
         else:
-            self._refuse(peer, message, divergence.catalogue(self.journal.name, self._recorded, message))
+            self._refuse(peer, message, divergence.catalogue(self.journal.name, self._recorded, seen))
 
     def _answer_list(self, peer: Peer, message: Message, outcome: Message, status: int = 200) -> None:
         self.journal.listed(message, outcome, status)
@@ -142,11 +146,14 @@ class Replay:
     # calls
 
     def _ask(self, peer: Peer, message: Message) -> None:
-        key = rpc.key(rpc.method(message), rpc.compared(message))
+        seen = self._veil.message(message)
+        key = rpc.key(rpc.method(seen), rpc.compared(seen))
         self._tickets += 1
         place = None if self._findings.diverged else self._queue.claim(self._tickets, key)
         if place is None:
-            report = divergence.call(self.journal.name, self._recorded, self._queue.first_free, message)
+            report = divergence.call(self.journal.name, self._recorded, self._queue.first_free, seen)
+            local = self._policy.answer(message)
+            self.journal.opened(message, peer.session or 0, local.by if local else "server")  # it did reach the server
             self._refuse(peer, message, report)
             return
         self._join(peer)
@@ -192,7 +199,7 @@ class Replay:
         if not self._waiting or due is None:
             return
         asked = min(self._waiting.values(), key=lambda a: a.place)
-        report = divergence.early(self.journal.name, self._recorded, asked.place, due, asked.message)
+        report = divergence.early(self.journal.name, self._recorded, asked.place, due)
         self._findings.diverge(report)
         for late in self._waiting.values():
             late.peer.answer(late.message, rpc.error(report.message))
@@ -227,8 +234,8 @@ class Replay:
         for index, pending in enumerate(self._requests):
             if pending.peer is peer and rpc.request_id(pending.message) == rpc.request_id(message):
                 del self._requests[index]
-                said, recorded = rpc.outcome(message), pending.frame.answer or {}
-                pending.journal(said)
+                pending.journal(rpc.outcome(message))
+                said, recorded = rpc.outcome(self._veil.message(message)), pending.frame.answer or {}
                 report = divergence.answer(self.journal.name, pending.message, recorded, said)
                 if report is not None:
                     self._findings.diverge(report)
@@ -280,9 +287,12 @@ class Replay:
         peer = asked.peer if asked else self._peers.get(step.frame.session)
         if peer is None:
             return 0 if self._cursor in self._happened else None
-        message = step.frame.message if asked is None else restored(step.frame.message, asked.message)
-        if message is None:
-            return 0
+        message = self._veil.reveal(step.frame.message)
+        if asked is not None:
+            own = restored(message, asked.message)
+            if own is None:
+                return 0
+            message = own
         answered = self.journal.sent(message, step.frame.session, asked.number if asked else None)
         if asked is not None:
             asked.last_frame = self.journal.run.now()
@@ -300,10 +310,10 @@ class Replay:
         if wait > 0:
             return wait
         recorded = self._recorded.calls[place]
-        outcome, by, status = recorded.outcome or {}, recorded.by, recorded.status
+        outcome, by, status = self._veil.reveal(recorded.outcome or {}), recorded.by, recorded.status
         if asked.local is not None:
+            self._findings.local(asked.local, replace(recorded, outcome=outcome))
             outcome, by, status = asked.local.outcome, asked.local.by, 200
-            self._findings.local(asked.local, recorded)
         self.journal.closed(asked.number, outcome, status, by)
         pace.closed(now)
         del self._open[place]
