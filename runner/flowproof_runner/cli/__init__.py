@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 _COMMANDS = (
+    "init",
     "doctor",
     "record",
     "run",

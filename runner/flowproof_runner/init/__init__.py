@@ -1,0 +1,1 @@
+"""`flowproof init`: a first spec and what a repository needs around it."""
