@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -153,5 +152,3 @@ class Contract:
     expectations: tuple[AnyExpectation, ...] = ()
     strict: bool = False
     """An expectation that was never exercised fails the run."""
-    aliases: Mapping[str, str] | None = None
-    """Names a tool is called by in a lane -> the name the contract uses."""

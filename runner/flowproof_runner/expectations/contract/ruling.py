@@ -27,6 +27,10 @@ class Place:
         """False where nothing may be concluded from what is absent."""
         return self.view.evidence.complete
 
+    def open(self, truth: Truth) -> bool:
+        """True when the rest of a broken run might have decided otherwise: the outcome was still to come."""
+        return not self.complete and any(gap.kind == "outcome" for gap in truth.gaps)
+
     def truth(self, formula: Formula, env: Env | None = None) -> Truth:
         """Whether the formula holds here."""
         return self.resolver.truth(formula, self.env if env is None else env)
