@@ -46,6 +46,8 @@ class Finding:
     actual: JsonValue = None
     caused_by: str | None = None
     """Id of the finding that explains this one."""
+    cause: str = ""
+    """Equal for findings of different runs that have one cause, where that can be told."""
 
 
 def exit_code(findings: tuple[Finding, ...] | list[Finding]) -> Exit:

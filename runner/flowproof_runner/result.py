@@ -33,6 +33,8 @@ class FindingResult(Part):
     expected: JsonValue = None
     actual: JsonValue = None
     caused_by: str | None = None
+    cause: str = ""
+    """Equal for findings of different flows that have one cause, where that can be told."""
     seq: int | None = None
 
 
@@ -153,6 +155,7 @@ def finding(found: Finding) -> FindingResult:
         expected=found.expected,
         actual=found.actual,
         caused_by=found.caused_by,
+        cause=found.cause,
         seq=found.seq,
     )
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from flowproof_addons.trace.spelling import spellings
 
 _SHORTEST = 4
 """A shorter value would be found by chance in half of all texts."""
 
 
-@dataclass(frozen=True, slots=True)
 class Scrubber:
-    """Replaces the value of each secret by `${NAME}`."""
+    """Replaces each secret by `${NAME}`, in another spelling (base64, hex, a URL's) by `${NAME:base64-0}`."""
 
-    secrets: Mapping[str, str] = field(repr=False)
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        self.secrets = secrets
+        """Name to value."""
+        self._written = dict[str, str]()
+        for name, value in secrets.items():
+            for text, spelling in spellings(value).items() if len(value) >= _SHORTEST else ():
+                self._written.setdefault(text, f"${{{name}{':' if spelling else ''}{spelling}}}")
+        # The longest first, so that a secret inside another leaves nothing of the longer one.
+        longest = sorted((text for text in self._written if len(text) >= _SHORTEST), key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest))) if longest else None
 
     def text(self, text: str) -> str:
-        """`text` without the secrets; the longest first, so that one inside another leaves nothing."""
-        for name, value in self._known():
-            text = text.replace(value, f"${{{name}}}")
-        return text
+        """`text` without the secrets."""
+        return self._pattern.sub(lambda found: self._written[found[0]], text) if self._pattern else text
 
     def file(self, path: Path) -> None:
         """The same in a file, which is rewritten only if it holds one."""
-        data = before = path.read_bytes()
-        for name, value in self._known():
-            data = data.replace(value.encode(), f"${{{name}}}".encode())
-        if data != before:
-            path.write_bytes(data)
-
-    def _known(self) -> list[tuple[str, str]]:
-        usable = [(name, value) for name, value in self.secrets.items() if len(value) >= _SHORTEST]
-        return sorted(usable, key=lambda pair: -len(pair[1]))
+        before = path.read_bytes().decode("utf-8", "surrogateescape")
+        after = self.text(before)
+        if after != before:
+            path.write_bytes(after.encode("utf-8", "surrogateescape"))

@@ -70,6 +70,7 @@ def of_divergences(reports: Iterable[Mapping[str, JsonValue]], where: str) -> It
             expected=report.get("recorded"),
             actual=report.get("received"),
             where=where,
+            cause=str(report.get("cause") or ""),
         )
 
 

@@ -130,6 +130,8 @@ def _grouped(flows: Iterable[FlowResult], style: Style) -> Iterator[str]:
 
 
 def _cause(found: FindingResult) -> _Cause:
+    if found.cause:
+        return _Cause(found.id, "", found.cause)
     values: tuple[JsonValue, JsonValue] = (found.expected, found.actual)
     what = repr(values) if found.path or values != (None, None) else found.message
     return _Cause(found.id, found.path, what)

@@ -35,7 +35,7 @@ def render(title: str, trace: Trace, evidence: Evidence, counts: Counts, style: 
     width = None if full else _WIDTH
     lines = [style(clean(title), "bold"), f"recorded {trace.recorded_at} by {trace.recorded_by}", _counted(counts), ""]
     for event in evidence.events:
-        lines += [clean(line) if not style.colour else line for line in _event(event, style, width)]
+        lines += _event(event, style, width)
     lines += _side_calls((e for e in trace.exchanges if not e.is_turn), style)
     return "\n".join(lines) + "\n"
 
@@ -102,7 +102,7 @@ def _reply(event: Replied, style: Style, width: int | None) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str, style: Style) -> str:
-    return f"  {style(f'{label:<9}', 'dim')}  {text}"
+    return f"  {style(f'{clean(label):<9}', 'dim')}  {text}"
 
 
 def _short(value: JsonValue, width: int | None) -> str:

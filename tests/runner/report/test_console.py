@@ -121,3 +121,13 @@ def test_tiers_that_differ_are_counted_and_skipped_flows_have_none(mixed: RunRes
     held = first.model_copy(update={"containment": "enforced (linux seccomp)"})
     run = mixed.model_copy(update={"flows": (held, *others)})
     assert "network: enforced (linux seccomp) · 1 flow\nnetwork: not contained · 2 flows\n" in summary(run, PLAIN)
+
+
+def test_findings_of_one_cause_are_one_whatever_turn_they_were_found_in(same_twice: RunResult) -> None:
+    def with_cause(number: int) -> RunResult:
+        flow = same_twice.flows[number]
+        found = flow.findings[0].model_copy(update={"cause": "abc", "path": f"messages[{number}]", "actual": number})
+        return same_twice.model_copy(update={"flows": (flow.model_copy(update={"findings": (found,)}),)})
+
+    flows = (*with_cause(0).flows, *with_cause(1).flows)
+    assert "One cause in 2 flows" in summary(same_twice.model_copy(update={"flows": flows}), PLAIN)
