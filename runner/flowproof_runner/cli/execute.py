@@ -29,6 +29,8 @@ class Options:
     json: bool = False
     record_missing: bool = False
     html: Path | None = None
+    twice: bool = False
+    write: bool = False
 
 
 @dataclass(frozen=True, slots=True)

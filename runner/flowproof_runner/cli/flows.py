@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +18,7 @@ from flowproof_runner.cli.progress import shown
 from flowproof_runner.cli.publish import Outlet
 from flowproof_runner.cli.specs import Given, given
 from flowproof_runner.draft import relative, skipped, unreadable
+from flowproof_runner.findings import Exit
 from flowproof_runner.flow import Flows
 from flowproof_runner.invocation import Invocation, Job
 from flowproof_runner.plan import Surroundings
@@ -39,9 +42,38 @@ def run_flows(
         flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
         specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)
         results = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
+        steady = not options.twice or _twice(specs, results, flows, folder, options.write, outlet)
     run = _summed(options.command, results, folder, start)
     outlet.publish(run, folder.path)
-    return run.exit_code
+    return run.exit_code or (Exit.PASS if steady else Exit.FAILED)
+
+
+def _twice(
+    specs: Sequence[Given],
+    results: Sequence[FlowResult],
+    flows: Flows,
+    folder: runs.RunFolder,
+    write: bool,
+    outlet: Outlet,
+) -> bool:
+    """Run what was recorded again; True when all of it is the same, or is now that its pins were written."""
+    from flowproof_runner.volatility import twice
+
+    numbers, held = count(len(specs)), True
+    for spec, result in zip(specs, results, strict=True):
+        if isinstance(spec.loaded, SpecError) or result.verdict != "pass":
+            continue
+        second = twice.again(spec.loaded, flows.within(spec.suite), partial(_next_folder, folder, numbers, spec.path))
+        written = write and bool(second.pins)
+        if written:
+            twice.write(second)
+        print(twice.tell(second, written), end="", file=outlet.stream, flush=True)
+        held = held and (second.steady or (written and second.result.verdict == "pass"))
+    return held
+
+
+def _next_folder(folder: runs.RunFolder, numbers: Iterator[int], spec: Path) -> Path:
+    return folder.flow(next(numbers), spec)
 
 
 def _flows(

@@ -22,6 +22,10 @@ def record(
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write the report as one HTML page to this file.")
     ] = None,
+    twice: Annotated[
+        bool, typer.Option("--twice", help="Replay each recording at once and propose pins for what differs.")
+    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="With --twice: write the pins into the specs.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on stdout.")] = False,
 ) -> None:
     """Record agents against the real model.
@@ -33,4 +37,9 @@ def record(
     """
     from flowproof_runner.cli.execute import Options, execute
 
-    raise typer.Exit(execute(Options("record", tuple(paths), jobs, keyword, fail_fast, junit, json, html=html)))
+    if write and not twice:
+        raise typer.BadParameter("--write goes with --twice")
+    options = Options(
+        "record", tuple(paths), jobs, keyword, fail_fast, junit, json, html=html, twice=twice, write=write
+    )
+    raise typer.Exit(execute(options))
