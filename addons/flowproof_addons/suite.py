@@ -21,6 +21,7 @@ from flowproof_addons.hooks.model import Model
 from flowproof_addons.hooks.sessions import Desk
 from flowproof_addons.hooks.substitute import Substitute
 from flowproof_addons.hooks.tracer import Tracer
+from flowproof_addons.hooks.view import View
 from flowproof_addons.session import Part, Session
 
 _FORCED: dict[str, object] = {
@@ -86,7 +87,14 @@ class Suite:
     def addons(self) -> list[object]:
         """The hooks, in the order a request meets them."""
         desk = self._desk
-        return [Gate(desk.models, default()), McpLanes(desk.lanes), Substitute(), Model(), Tracer()]
+        return [
+            Gate(desk.models, default()),
+            McpLanes(desk.lanes),
+            Substitute(),
+            Model(),
+            Tracer(),
+            View(default(), desk.server),
+        ]
 
 
 def read(path: Path) -> Config:

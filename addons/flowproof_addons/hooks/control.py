@@ -7,11 +7,14 @@ import json
 import logging
 import os
 import socket
+from pathlib import Path
 
 import pydantic
 from mitmproxy import ctx, hooks
 
+from flowproof_addons.dialects.registry import default
 from flowproof_addons.errors import FlowproofError
+from flowproof_addons.hooks import inspection
 from flowproof_addons.hooks.sessions import Desk, Open, proxyserver
 from flowproof_addons.live.progress import Emit
 from flowproof_addons.session import Session
@@ -53,7 +56,7 @@ class Control:
 
     async def _listen(self) -> None:
         reader, self._writer = await asyncio.open_unix_connection(sock=self._socket, limit=2**28)
-        self._send({"event": "ready"})
+        self._send({"event": "ready", "web": getattr(ctx.master, "web_url", "")})
         pending: set[asyncio.Task[None]] = set()
         while line := await reader.readline():
             task = asyncio.get_running_loop().create_task(self._answer(json.loads(line)))
@@ -73,6 +76,9 @@ class Control:
         self._send(answer)
 
     async def _do(self, message: Message) -> Message:
+        if message["do"] == "show":
+            shown = inspection.Shown(Path(str(message["path"])), str(message["name"]))
+            return {"flows": await inspection.show(shown, default())}
         if message["do"] == "open":
             session = Session.model_validate(message["session"])
             return describe(await self._desk.open(session, proxyserver(), self._emitter(session.id)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from weakref import WeakKeyDictionary
 
 from mitmproxy import http
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, WireReply
 from flowproof_addons.live.progress import Crossing, Live
 
-_KEY = "flowproof"
+_crossings: WeakKeyDictionary[http.HTTPFlow, Crossing] = WeakKeyDictionary()
+"""Not in the flow's metadata: mitmproxy copies and saves that, and a crossing is alive."""
 
 type Sessions = dict[int, Live]
 """Live sessions by the port of their model listener."""
@@ -22,13 +24,12 @@ def port(flow: http.HTTPFlow) -> int:
 
 def attach(flow: http.HTTPFlow, crossing: Crossing) -> None:
     """Make the crossing known to the hooks after this one."""
-    flow.metadata[_KEY] = crossing
+    _crossings[flow] = crossing
 
 
 def of(flow: http.HTTPFlow) -> Crossing | None:
     """The crossing of a flow that is ours, else None (a flow loaded from a file, an MCP listener's)."""
-    found = flow.metadata.get(_KEY)
-    return found if isinstance(found, Crossing) else None
+    return _crossings.get(flow)
 
 
 def send(flow: http.HTTPFlow, reply: WireReply) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from mitmproxy.addons.clientplayback import ReplayHandler
 from mitmproxy.connection import Server
 from mitmproxy.proxy import commands, events, mode_servers, server
 
@@ -20,7 +21,10 @@ type _Open = Callable[[server.ConnectionHandler, commands.OpenConnection], Await
 
 
 def raise_fence(permits: Permits) -> Callable[[], None]:
-    """Put every outgoing connection of this process under `permits`; returns the function that takes it down."""
+    """Put every outgoing connection of this process under `permits`; returns the function that takes it down.
+
+    Requests sent again by hand (mitmweb's Replay button) are nobody's session: they never leave.
+    """
     handler = mode_servers.ProxyConnectionHandler
     inherited: _Open = server.ConnectionHandler.open_connection
 
@@ -28,15 +32,21 @@ def raise_fence(permits: Permits) -> Callable[[], None]:
         if _permitted(permits, self, command):
             await inherited(self, command)
             return
-        command.connection.error = REFUSED
-        await self.server_event(events.OpenConnectionCompleted(command, REFUSED))
+        await _refuse(self, command)
 
     handler.open_connection = open_connection  # type: ignore[method-assign, assignment]  # narrower self
+    ReplayHandler.open_connection = _refuse  # type: ignore[method-assign, assignment]  # its `self` has another name
 
     def take_down() -> None:
         del handler.open_connection
+        del ReplayHandler.open_connection
 
     return take_down
+
+
+async def _refuse(handler: server.ConnectionHandler, command: commands.OpenConnection) -> None:
+    command.connection.error = REFUSED
+    await handler.server_event(events.OpenConnectionCompleted(command, REFUSED))
 
 
 def _permitted(

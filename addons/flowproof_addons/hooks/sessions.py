@@ -68,6 +68,11 @@ class Desk:
             return False
         return (wanted.address[0], wanted.address[1]) in opened.allowed
 
+    def server(self, port: int) -> str:
+        """The MCP server behind a listener; empty for a model's, and for none of ours."""
+        opened = self._by_port.get(port)
+        return next((name for name in opened.listeners if name and opened.port(name) == port), "") if opened else ""
+
     async def open(self, session: Session, server: Proxyserver, emit: Emit) -> Open:
         """Start serving a session. Raises FlowproofError, with nothing left open, if it cannot."""
         recordings = file.load(session.cassette) if session.phase == "replay" and session.cassette else None

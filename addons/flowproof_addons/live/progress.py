@@ -27,7 +27,7 @@ type Emit = Callable[[dict[str, JsonValue]], None]
 
 @dataclass(slots=True)
 class Crossing:
-    """One HTTP exchange on its way through the hooks; lives in the mitmproxy flow's metadata."""
+    """One HTTP exchange on its way through the hooks."""
 
     live: Live
     request: Request
@@ -39,6 +39,10 @@ class Crossing:
     """Written to the journal, or answered by policy: nothing more to do."""
     cut: bool = False
     """Break the connection after the answer."""
+    turn: int | None = None
+    """Number of this model turn in the run, from 1; None for a side call."""
+    exchange: Exchange | None = None
+    """What crossed, once that is known."""
 
 
 class Live:
@@ -127,23 +131,23 @@ class Live:
             if not self.stopped:
                 self._emit({"event": "divergence", "report": report})
                 self.divergences.append(report)
-            self._journal.append(self._exchange(crossing, Reply(0, BytesBody(b"")), divergence=report))
+            crossing.exchange = self._exchange(crossing, Reply(0, BytesBody(b"")), divergence=report)
+            self._journal.append(crossing.exchange)
             return found
         recorded = found.exchange
         self._note_calls(crossing.dialect, recorded.reply)
-        self._journal.append(
-            replace(
-                self._exchange(crossing, recorded.reply),
-                served_from=found.index,
-                equality=found.equality,
-                rules=found.rules,
-            )
+        crossing.exchange = replace(
+            self._exchange(crossing, recorded.reply),
+            served_from=found.index,
+            equality=found.equality,
+            rules=found.rules,
         )
+        self._journal.append(crossing.exchange)
         return recorded.reply
 
     def record(self, crossing: Crossing, reply: Reply) -> None:
         """Record: keep an exchange, or keep it aside while the client may yet retry it."""
-        exchange = self._exchange(crossing, reply)
+        exchange = crossing.exchange = self._exchange(crossing, reply)
         kept: Exchange | None = exchange
         if not self.session.keep_errors:
             kept = self._attempts.settle(key(crossing.request, crossing.dialect), exchange)
