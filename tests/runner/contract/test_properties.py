@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
@@ -30,7 +31,13 @@ small: st.SearchStrategy[JsonValue] = st.integers(0, 2) | st.sampled_from(["x", 
 objects: st.SearchStrategy[JsonValue] = st.dictionaries(st.sampled_from(["id", "n", "t"]), small, max_size=3).map(
     lambda value: dict(value)
 )
-results: st.SearchStrategy[JsonValue] = objects | st.lists(objects, max_size=3).map(lambda rows: {"rows": list(rows)})
+
+
+def rows(values: Sequence[JsonValue]) -> JsonValue:
+    return {"rows": list(values)}
+
+
+results: st.SearchStrategy[JsonValue] = objects | st.lists(objects, max_size=3).map(rows)
 
 LINES: dict[str, list[object]] = {
     "calls": [

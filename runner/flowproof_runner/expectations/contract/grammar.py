@@ -257,7 +257,7 @@ class _Compiler:
                 approves = parse_formula(form.approves, names, "result") if form.approves else None
                 return (Confirmation(tool=form.tool, by=form.by, bound=form.same_arguments, approves=approves),)
             case OutcomeForm():
-                return (self._outcome(form, names),)
+                return self._outcome(form, names)
             case BudgetForm():
                 return self._budget(form)
             case LaneForm():
@@ -298,14 +298,16 @@ class _Compiler:
             when=parse_formula(form.when, names, "call") if form.when else None,
         )
 
-    def _outcome(self, form: OutcomeForm, names: Names) -> Outcome:
+    def _outcome(self, form: OutcomeForm, names: Names) -> tuple[Outcome, ...]:
+        """One expectation for each thing said, so that a finding names the one that failed."""
         self._schema(form.schema_)
-        return Outcome(
-            status=form.status,
-            such=self._such(form.where, form.match, names, "out"),
-            schema=form.schema_,
-            when=parse_formula(form.when, names) if form.when else None,
-        )
+        when = parse_formula(form.when, names) if form.when else None
+        status = (Outcome(status=form.status, when=when),) if form.status is not None else ()
+        lines = tuple(Outcome(such=parse_formula(text, names), when=when) for text in form.where)
+        match = self._such((), form.match, names, "out")
+        tree_ = (Outcome(such=match, when=when),) if match is not None else ()
+        schema = (Outcome(schema=form.schema_, when=when),) if form.schema_ is not None else ()
+        return (*status, *lines, *tree_, *schema)
 
     def _budget(self, form: BudgetForm) -> tuple[AnyExpectation, ...]:
         duration = form.duration_ms if form.duration is None else form.duration * 1000
