@@ -82,7 +82,7 @@ def catalogue(server: str, lane: Lane, message: Message) -> Divergence:
             f"{', '.join(eras) or 'an older one'}: pin the client, or record again"
         )
         return Divergence(server, "era", words, received=received)
-    if not version and eras and not any(k.method == method and not k.protocol for k in lane.catalogue):
+    if not version and any(k.protocol and k.method != "initialize" and "result" in k.outcome for k in lane.catalogue):
         words = f"mcp.{server}: {method} came without a protocol version; the lane was recorded with {', '.join(eras)}"
         return Divergence(server, "era", words, received=received)
     words = f"mcp.{server}: {method} with these parameters was not asked when the lane was recorded"

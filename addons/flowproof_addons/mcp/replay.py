@@ -25,6 +25,9 @@ PATIENCE_S = 2.0
 """How long an answer waits for something the agent did first when recorded and has not done now."""
 
 
+_OVER = "the run has diverged from its recording"
+
+
 @dataclass(slots=True)
 class Asked:
     """A positional call of this run."""
@@ -146,10 +149,13 @@ class Replay:
     # calls
 
     def _ask(self, peer: Peer, message: Message) -> None:
+        if self._findings.diverged:
+            peer.answer(message, rpc.error(_OVER))
+            return
         seen = self._veil.message(message)
         key = rpc.key(rpc.method(seen), rpc.compared(seen))
         self._tickets += 1
-        place = None if self._findings.diverged else self._queue.claim(self._tickets, key)
+        place = self._queue.claim(self._tickets, key)
         if place is None:
             report = divergence.call(self.journal.name, self._recorded, self._queue.first_free, seen)
             local = self._policy.answer(message)
@@ -184,7 +190,7 @@ class Replay:
         self._findings.diverge(report)
         peer.answer(message, rpc.error(report.message))
         for asked in self._waiting.values():
-            asked.peer.answer(asked.message, rpc.error("the run has diverged from its recording"))
+            asked.peer.answer(asked.message, rpc.error(_OVER))
             self._queue.give_back(asked.place, asked.key)
         self._waiting.clear()
 
