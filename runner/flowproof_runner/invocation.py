@@ -49,25 +49,32 @@ class Invocation:
     fail_fast: bool = False
     cancelled: Event = field(default_factory=Event)
     _failed: Event = field(default_factory=Event)
+    _results: dict[int, FlowResult] = field(default_factory=dict)
     _ports: dict[int, Lock] = field(default_factory=dict)
 
     def execute(self, plan: Sequence[Job]) -> tuple[FlowResult, ...]:
         """All results, in the order of the plan.
 
-        Interrupted (by any exception in this thread), it cancels what runs, waits for it to end, and lets it fly.
+        Interrupted (by any exception in this thread), it cancels what runs, waits for it to end, and lets it fly;
+        `so_far` then tells what had become of the flows.
         """
         self._ports = {port: Lock() for job in plan for port in job.ports}
         with ThreadPoolExecutor(max_workers=max(1, self.jobs), thread_name_prefix="flow") as pool:
-            futures = [pool.submit(self._one, job) for job in plan]
             try:
-                _all(futures)
+                _all([pool.submit(self._one, job) for job in plan])
             except BaseException:
                 self.cancelled.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        return tuple(future.result() for future in futures)
+        return self.so_far(plan)
 
-    def _one(self, job: Job) -> FlowResult:
+    def so_far(self, plan: Sequence[Job]) -> tuple[FlowResult, ...]:
+        """The results there are, in the order of the plan; a flow that never began was skipped."""
+        return tuple(self._results.get(job.index) or self.skipped(job, "not run: interrupted") for job in plan)
+
+    def _one(self, job: Job) -> None:
+        if self.cancelled.is_set():
+            return
         if self.fail_fast and self._failed.is_set():
             result = self.skipped(job, "not run: an earlier flow failed (--fail-fast)")
         else:
@@ -78,11 +85,11 @@ class Invocation:
                 result = self.run(job)
         if result.verdict in ("fail", "error"):
             self._failed.set()
+        self._results[job.index] = result
         self.watcher.finished(job, result)
-        return result
 
 
-def _all(futures: Sequence[Future[FlowResult]]) -> None:
+def _all(futures: Sequence[Future[None]]) -> None:
     """Wait for all; a bug in one ends the waiting at once."""
     pending = set(futures)
     while pending:

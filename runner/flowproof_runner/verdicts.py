@@ -12,9 +12,10 @@ DIVERGENCE = "model.divergence"
 NO_REQUEST = "model.no-request"
 TIMEOUT = "agent.timeout"
 SIGNAL = "agent.signal"
+OUTPUT = "agent.output"
 EXHAUSTED = "tool.results.exhausted"
 
-CUT_SHORT = (DIVERGENCE, "mcp.divergence", NO_REQUEST, TIMEOUT, SIGNAL, "boundary.problem", EXHAUSTED)
+CUT_SHORT = (DIVERGENCE, "mcp.divergence", NO_REQUEST, TIMEOUT, SIGNAL, OUTPUT, "boundary.problem", EXHAUSTED)
 """Findings after which a run is not whole: nothing may be concluded from what is missing in it."""
 
 _HANDLES = (
@@ -37,6 +38,8 @@ def of_agent(
             where=where,
             caused_by=cause,
         )
+    elif result.ending == "printed too much":
+        yield Finding(id=OUTPUT, message="the agent printed more than 256 MiB and was ended", where=where)
     elif result.signal is not None:
         yield Finding(id=SIGNAL, message=f"the agent was ended by signal {result.signal}", where=where, caused_by=cause)
     elif result.exit_code is not None and expected is not None and result.exit_code not in expected:

@@ -104,6 +104,19 @@ def test_an_interruption_cancels_what_runs_waits_for_it_and_flies_on() -> None:
     assert ended.is_set()
 
 
+def test_after_an_interruption_the_results_so_far_are_there() -> None:
+    class Interrupting(Log):
+        def started(self, job: Job) -> None:
+            if job.index == 1:
+                raise KeyboardInterrupt
+
+    started = Invocation(result, lambda job, reason: result(job, "skip", reason), Interrupting())
+    with pytest.raises(KeyboardInterrupt):
+        started.execute(plan(2))
+    told = [(r.verdict, r.reason) for r in started.so_far(plan(2))]
+    assert told == [("pass", ""), ("skip", "not run: interrupted")]
+
+
 def test_a_bug_in_one_flow_is_not_swallowed() -> None:
     def run(job: Job) -> FlowResult:
         raise ZeroDivisionError

@@ -40,6 +40,10 @@ def test_a_timeout_fails() -> None:
     assert ended("timed out") == [("agent.timeout", "the agent was still running after 300 s and was ended", None)]
 
 
+def test_printing_without_end_fails() -> None:
+    assert ended("printed too much") == [("agent.output", "the agent printed more than 256 MiB and was ended", None)]
+
+
 def test_being_stopped_after_a_divergence_is_no_finding_of_its_own() -> None:
     assert ended("stopped after divergence", cause="model.divergence") == []
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from flowproof_addons import FlowproofError
 from flowproof_runner import bugs, runs, selection
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.collect import collect
@@ -44,7 +45,18 @@ class Start:
 
 
 def execute(options: Options) -> int:
-    """Do it all; the exit code."""
+    """Do it all; the exit code. With `json`, an error that leaves no report is JSON on stdout too."""
+    try:
+        return _execute(options)
+    except FlowproofError as error:
+        from flowproof_runner.cli.publish import ReportError, failure
+
+        if options.json and not isinstance(error, ReportError):
+            print(failure(error), end="", flush=True)
+        raise
+
+
+def _execute(options: Options) -> int:
     start = Start(dict(os.environ), Path.cwd(), datetime.now(UTC), time.monotonic())
     jobs = parallel(options.jobs)
     wanted = selection.EVERYTHING if options.keyword is None else selection.parse(options.keyword)

@@ -20,6 +20,7 @@ from flowproof_runner.cli.specs import Given, given
 from flowproof_runner.draft import relative, skipped, unreadable
 from flowproof_runner.findings import Exit
 from flowproof_runner.flow import Flows
+from flowproof_runner.interruption import Interrupted
 from flowproof_runner.invocation import Invocation, Job
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult, RunResult, overall
@@ -41,10 +42,13 @@ def run_flows(
     with Boundary(process) as boundary:
         flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
         specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)
-        results = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
-        steady = not options.twice or _twice(specs, results, flows, folder, options.write, outlet)
-    run = _summed(options.command, results, folder, start)
+        results, signal = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
+        again = options.twice and signal is None
+        steady = not again or _twice(specs, results, flows, folder, options.write, outlet)
+    run = _summed(options.command, results, folder, start, signal)
     outlet.publish(run, folder.path)
+    if signal is not None:
+        raise signal
     return run.exit_code or (Exit.PASS if steady else Exit.FAILED)
 
 
@@ -78,7 +82,9 @@ def _next_folder(folder: runs.RunFolder, numbers: Iterator[int], spec: Path) -> 
 
 def _flows(
     specs: Sequence[Given], flows: Flows, folder: runs.RunFolder, jobs: int, fail_fast: bool, outlet: Outlet
-) -> tuple[FlowResult, ...]:
+) -> tuple[tuple[FlowResult, ...], Interrupted | None]:
+    """The results, and the signal that cut them short."""
+
     def run(job: Job) -> FlowResult:
         spec = specs[job.index]
         if isinstance(spec.loaded, SpecError):
@@ -94,13 +100,21 @@ def _flows(
 
     plan = [Job(index, spec.path, spec.name, spec.ports) for index, spec in enumerate(specs)]
     with shown(outlet.stream, outlet.style, len(plan)) as watcher:
-        return Invocation(run, left_out, watcher, jobs, fail_fast, flows.cancelled).execute(plan)
+        invocation = Invocation(run, left_out, watcher, jobs, fail_fast, flows.cancelled)
+        try:
+            return invocation.execute(plan), None
+        except Interrupted as signal:
+            return invocation.so_far(plan), signal
 
 
 def _summed(
-    command: Literal["run", "record"], results: tuple[FlowResult, ...], folder: runs.RunFolder, start: Start
+    command: Literal["run", "record"],
+    results: tuple[FlowResult, ...],
+    folder: runs.RunFolder,
+    start: Start,
+    signal: Interrupted | None,
 ) -> RunResult:
-    verdict, code = overall(results)
+    verdict, code = overall(results) if signal is None else ("error", signal.exit_code)
     return RunResult(
         flowproof=version(),
         command=command,
@@ -111,4 +125,5 @@ def _summed(
         verdict=verdict,
         exit_code=code,
         flows=results,
+        notes=() if signal is None else (f"interrupted ({signal}): this is what had become of the flows",),
     )

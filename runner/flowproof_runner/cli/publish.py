@@ -11,6 +11,7 @@ from typing import TextIO
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
+from flowproof_runner.findings import Exit
 from flowproof_runner.report import console, github, json, junit, style
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import RunResult
@@ -67,6 +68,11 @@ class Outlet:
         """The working directory as seen from the checkout."""
         root = self.shell.get("GITHUB_WORKSPACE", "")
         return os.path.relpath(Path.cwd(), root) if root else ""
+
+
+def failure(error: FlowproofError) -> str:
+    """What `--json` prints where no flow could be tried."""
+    return json.failure(str(error), int(Exit.UNUSABLE))
 
 
 def _write(path: Path, text: str, *, append: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from flowproof_addons import FlowproofError
 from flowproof_runner.evidence.model import AnyEvent
 
-type Ending = Literal["exited", "timed out", "stopped after divergence", "interrupted"]
+type Ending = Literal["exited", "timed out", "printed too much", "stopped after divergence", "interrupted"]
 
 
 class DriverError(FlowproofError):

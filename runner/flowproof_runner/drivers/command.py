@@ -21,6 +21,8 @@ _STEP_S = 0.02
 _DIVERGED_GRACE_S = 0.3
 _STOP_GRACE_S = 2.0
 _HURRY_GRACE_S = 0.2
+_MOST_PRINTED_BYTES = 256 << 20
+"""An agent in a printing loop would fill the disk long before its timeout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Command:
         started = time.monotonic()
         running = self.spawner.spawn(launch)
         try:
-            ending = _watch(running, task, started + task.timeout_s)
+            ending = _watch(running, task, launch, started + task.timeout_s)
             duration_s = time.monotonic() - started
         finally:
             # Also when this thread is interrupted: nothing may be left.
@@ -75,8 +77,8 @@ class Command:
         return tuple(warning(name, filled) for name in filled.unknown((*self.words, *self.env.values())))
 
 
-def _watch(running: Running, task: Task, deadline: float) -> Ending:
-    """Wait for whichever comes first: the agent's end, a divergence, the end of the invocation, the timeout."""
+def _watch(running: Running, task: Task, launch: Launch, deadline: float) -> Ending:
+    """Wait for whichever comes first: the agent's end, a divergence, the end of the invocation, a limit."""
     while not running.ended.wait(_STEP_S):
         if task.cancelled.is_set():
             return "interrupted"
@@ -85,6 +87,8 @@ def _watch(running: Running, task: Task, deadline: float) -> Ending:
             return "exited" if running.ended.wait(_DIVERGED_GRACE_S) else "stopped after divergence"
         if time.monotonic() >= deadline:
             return "timed out"
+        if launch.stdout.stat().st_size + launch.stderr.stat().st_size > _MOST_PRINTED_BYTES:
+            return "printed too much"
     return "exited"
 
 

@@ -96,6 +96,14 @@ def test_a_timeout_ends_an_agent_that_ignores_being_asked(
     assert result.duration_s < 5
 
 
+def test_an_agent_in_a_printing_loop_is_ended_before_it_fills_the_disk(
+    make_task: MakeTask, make_command: MakeCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowproof_runner.drivers.command._MOST_PRINTED_BYTES", 100_000)
+    result = make_command("while True: print('again and again')").run(make_task())
+    assert (result.ending, result.exit_code) == ("printed too much", None)
+
+
 def test_a_divergence_stops_the_agent_in_less_than_a_second(make_task: MakeTask, make_command: MakeCommand) -> None:
     task = make_task()
     task.diverged.set()
