@@ -13,8 +13,8 @@ type Steps = list[tuple[object, ...]]
 type Play = Callable[[Steps], Evidence]
 type Build = Callable[..., Contract]
 
-LIST = ("call", "list", {}, {"items": [{"id": "A", "n": 10}, {"id": "B", "n": 500}]})
-POLICY = ("call", "policy", {}, {"limit": 100})
+LIST: tuple[object, ...] = ("call", "list", {}, {"items": [{"id": "A", "n": 10}, {"id": "B", "n": 500}]})
+POLICY: tuple[object, ...] = ("call", "policy", {}, {"limit": 100})
 
 
 def test_a_wrong_value_is_told_with_what_would_have_done_and_where_it_was_seen(contract: Build, play: Play) -> None:

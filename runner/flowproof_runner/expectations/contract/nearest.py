@@ -42,18 +42,24 @@ def _of_term(term: Results, resolver: Resolver, env: Env) -> str:
     arrays = resolver.find(replace(term, path=term.path[:place]), env)
     condition = filtered.condition
     parts = condition.parts if isinstance(condition, AllOf) else (condition,)
-    best: tuple[int, JsonValue, tuple[Formula, ...], int | None] | None = None
+    best: tuple[tuple[int, int], JsonValue, tuple[Formula, ...], int | None] | None = None
     for bag in arrays.bags:
         for element in bag.elements() or ():
             inner = replace(env, item=(element,), strict=False)
             failed = tuple(part for part in parts if not resolver.truth(part, inner).holds)
-            if best is None or len(failed) < best[0]:
-                best = (len(failed), element, failed, bag.seq)
-    if best is None or not best[0]:
+            # Whose record it is comes before what is wrong with it.
+            distance = (sum(map(_identifies, failed)), len(failed))
+            if best is None or distance < best[0]:
+                best = (distance, element, failed, bag.seq)
+    if best is None or not best[2]:
         return ""
     _, element, failed, seq = best
     why = "; ".join(show_formula(part) for part in failed)
     return f"nearest: {short(element)} [evidence {seq}]\n  fails: {why}"
+
+
+def _identifies(part: Formula) -> bool:
+    return isinstance(part, Compare) and part.operator == "equals"
 
 
 def _terms(node: Formula | Term | None) -> list[Results]:
