@@ -14,6 +14,8 @@ LISTENED = "egress.listen"
 UNCERTIFIED = "egress.uncertified"
 WROTE = "side_effect.fs_write"
 WROTE_UNCERTIFIED = "side_effect.uncertified"
+_SHOWN = 100
+"""Lines about destroyed files: a removed node_modules would fill a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ def observation(report: ContainmentReport) -> tuple[str, ...]:
         return ()
     plural = "" if len(destroyed) == 1 else "s"
     head = f"filesystem observation: observed (linux seccomp); {len(destroyed)} destructive system call{plural}"
-    return (head, *(f"  {_how(event)} {' -> '.join(event.paths)} at {event.at_ms:.0f} ms" for event in destroyed))
+    lines = [f"  {_how(event)} {' -> '.join(event.paths)} at {event.at_ms:.0f} ms" for event in destroyed[:_SHOWN]]
+    more = len(destroyed) - len(lines)
+    return (head, *lines, *([f"  … and {more:,} more"] if more else []))
 
 
 def _uncertified(report: ContainmentReport, id: str, where: str) -> Iterator[Finding]:

@@ -42,7 +42,10 @@ class Listener:
     def __init__(self, fd: int, *, killable: bool) -> None:
         self.fd = fd
         self.killable = killable
-        """False on kernels before 5.19, where a signal may repeat a call that has been carried out."""
+        """False on kernels before 5.19, where a signal may repeat a call that has been carried out.
+
+        In all but one case that is noticed: a signal in the moment between our answer and the task's taking it.
+        """
 
     def receive(self) -> Call | None:
         """The next call; None when one vanished while it was fetched."""
@@ -85,6 +88,7 @@ class Crew:
         self._idle = 0
         self._hired = 0
         self._done: dict[tuple[int, int, tuple[int, ...]], tuple[float, Reply]] = {}
+        self._tasks: dict[int, threading.Lock] = {}
 
     def hire(self) -> None:
         """Start one more thread."""
@@ -117,18 +121,21 @@ class Crew:
                 self._idle += 1
 
     def _serve(self, call: Call) -> None:
-        key = (call.tid, call.number, call.args)
-        reply = self._repeated(key) if self._done else None
-        if reply is None:
-            reply = self._handled(call)
-        delivered = self._listener.answer(call, reply)
-        if not delivered and not self._listener.killable and isinstance(reply, int) and reply >= 0:
-            self._done[key] = time.monotonic(), reply
+        if self._listener.killable:
+            self._listener.answer(call, self._handled(call))
+            return
+        # A second call of one task means that a signal took it out of the first, which may still be going on.
+        with self._tasks.setdefault(call.tid, threading.Lock()):
+            self._serve_once(call)
 
-    def _repeated(self, key: tuple[int, int, tuple[int, ...]]) -> Reply | None:
-        """The result of a call that a signal made the task repeat (see Listener.killable), so that it is done once."""
-        when, reply = self._done.pop(key, (0.0, 0))
-        return reply if time.monotonic() - when < REPEAT_S else None
+    def _serve_once(self, call: Call) -> None:
+        """Carry out a call, unless it is one that a signal made the task repeat after it was carried out."""
+        key = (call.tid, call.number, call.args)
+        when, reply = self._done.pop(key, (0.0, CONTINUE))
+        if time.monotonic() - when > REPEAT_S:
+            reply = self._handled(call)
+        if not self._listener.answer(call, reply) and isinstance(reply, int) and reply >= 0:
+            self._done[key] = time.monotonic(), reply
 
     def _handled(self, call: Call) -> Reply:
         try:

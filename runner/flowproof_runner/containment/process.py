@@ -12,12 +12,12 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import IO, Any, Final
 
+from flowproof_runner.containment.gathering import Gathering
 from flowproof_runner.containment.order import Order
 from flowproof_runner.containment.report import (
     ENFORCED,
     ENFORCED_WITH_LANDLOCK,
     ContainmentReport,
-    gather,
 )
 
 TOKEN: Final = "FLOWPROOF_CONTAINED"
@@ -40,10 +40,11 @@ class ContainedProcess:
         self._supervisor = supervisor
         self._errors = errors
         self._token = token
-        self._events: list[dict[str, Any]] = []
+        self._steps: dict[str, dict[str, Any]] = {}
+        """The events of the launch and the end, by kind."""
+        self._seen = Gathering()
         self._launched = Event()
         self._over = Event()
-        self._faults: tuple[str, ...] = ()
         self._stopped: int | None = None
         _write(supervisor, order.dump())
         Thread(target=self._read, name=f"journal-{supervisor.pid}", daemon=True).start()
@@ -52,12 +53,12 @@ class ContainedProcess:
     @property
     def pid(self) -> int:
         """The program's first process."""
-        return int(self._first("started")["pid"])
+        return int(self._steps["started"]["pid"])
 
     @property
     def tier(self) -> str:
         """What holds it."""
-        return ENFORCED_WITH_LANDLOCK if self._first("started")["landlock"] else ENFORCED
+        return ENFORCED_WITH_LANDLOCK if self._steps["started"]["landlock"] else ENFORCED
 
     def wait(self, timeout_s: float | None = None) -> int | None:
         """The exit code of the first process; None when it still runs after `timeout_s`."""
@@ -79,7 +80,7 @@ class ContainedProcess:
     def report(self) -> ContainmentReport:
         """Everything the supervisor saw; ends the tree first."""
         self.stop()
-        return gather(self.tier, self._events, self._faults)
+        return self._seen.report(self.tier)
 
     def _finish(self) -> int:
         self._supervisor.wait()
@@ -87,25 +88,27 @@ class ContainedProcess:
             if pipe:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        over = [event for event in self._events if event["event"] == "over"]
-        if over:
+        if over := self._steps.get("over"):
             self._errors.close()
-            return int(over[0]["others"])
+            return int(over["others"])
         # It did not end its tree, so the trapped calls failed from then on; what it started is still to be ended.
-        self._faults = (f"the supervisor ended early{_last_line(self._errors)}",)
+        self._seen.fault(f"the supervisor ended early{_last_line(self._errors)}")
         return kill_marked(f"{TOKEN}={self._token}")
 
     def _read(self) -> None:
         assert self._supervisor.stdout is not None
         for line in self._supervisor.stdout:
             event = json.loads(line)
-            self._events.append(event)
             match event["event"]:
-                case "started" | "refused" | "unstartable":
-                    self._launched.set()
+                case "started" | "refused" | "unstartable" | "over" as step:
+                    self._steps[step] = event
+                    if step != "over":
+                        self._launched.set()
                 case "exited":
                     self.returncode = event["code"]
                     self.ended.set()
+                case _:
+                    self._seen.add(event)
         self._over.set()
         self._launched.set()
         self.ended.set()
@@ -114,21 +117,18 @@ class ContainedProcess:
         if not self._launched.wait(_LAUNCH_S):
             self._supervisor.kill()
             self._over.wait()
-        kinds = {event["event"]: event for event in self._events}
-        if "started" in kinds:
+        steps = self._steps
+        if "started" in steps:
             return
         self._supervisor.kill()
         self._supervisor.wait()
         self._finish()
-        if failed := kinds.get("unstartable"):
+        if failed := steps.get("unstartable"):
             number = failed["errno"]
             program = order.program
             missing = program.argv[0] if os.path.isdir(program.cwd) else program.cwd
             raise OSError(number, os.strerror(number), missing)
-        raise NotContained(kinds["refused"]["why"] if "refused" in kinds else self._faults[0])
-
-    def _first(self, kind: str) -> dict[str, Any]:
-        return next(event for event in self._events if event["event"] == kind)
+        raise NotContained(steps["refused"]["why"] if "refused" in steps else self._seen.report("").faults[0])
 
 
 def _write(supervisor: subprocess.Popen[bytes], data: bytes) -> None:

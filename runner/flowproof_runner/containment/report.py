@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
-
-from flowproof_runner.containment import launcher
+from dataclasses import dataclass
+from typing import Final
 
 ENFORCED: Final = "enforced (linux seccomp)"
 ENFORCED_WITH_LANDLOCK: Final = "enforced (linux seccomp+landlock)"
@@ -20,10 +17,6 @@ def not_contained(why: str) -> str:
 def enforced(tier: str) -> bool:
     """True for the two tiers under which a run can be certified."""
     return tier in (ENFORCED, ENFORCED_WITH_LANDLOCK)
-
-
-SELF_TEST: Final = "{}:{}".format(*launcher.PROBE)
-"""The launch's own probe, which is no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,58 +109,3 @@ class ContainmentReport:
     files: tuple[FileEvent, ...] = ()
     faults: tuple[str, ...] = ()
     """Why the run cannot be certified although it was contained."""
-
-
-def gather(tier: str, events: Iterable[Mapping[str, Any]], faults: tuple[str, ...] = ()) -> ContainmentReport:
-    """Fold the journal's events into a report."""
-    violations: dict[tuple[str, str, str], Violation] = {}
-    names: dict[Asked, None] = {}
-    probes: dict[str, None] = {}
-    narrowed: dict[Narrowed, None] = {}
-    unix: dict[UnixPeer, None] = {}
-    files: list[FileEvent] = []
-    found: list[str] = list(faults)
-    for event in events:
-        match event["event"]:
-            case "denied" | "listen":
-                _count(violations, _violation(event))
-            case "name":
-                names[Asked(event["name"], event["type"], event["declared"], event["harmless"])] = None
-                if not event["declared"] and not event["harmless"]:
-                    _count(violations, _violation({**event, "to": event["name"], "protocol": "dns", "name": ""}))
-            case "probe" if event["to"] != SELF_TEST:
-                probes[event["to"]] = None
-            case "narrowed":
-                narrowed[Narrowed(event["to"], event["now"])] = None
-            case "unix":
-                unix[UnixPeer(event["path"], event["inside"], event["refused"])] = None
-            case "file":
-                files.append(
-                    FileEvent(event["call"], tuple(event["paths"]), event["flags"], event["existed"], event["at_ms"])
-                )
-            case "fault":
-                found.append(event["message"])
-    return ContainmentReport(
-        tier,
-        tuple(violations.values()),
-        tuple(names),
-        tuple(probes),
-        tuple(narrowed),
-        tuple(unix),
-        tuple(files),
-        tuple(found),
-    )
-
-
-def _violation(event: Mapping[str, Any]) -> Violation:
-    kind = {"listen": "listen", "name": "name"}.get(
-        event["event"], "unix" if event["protocol"] == "unix" else "connect"
-    )
-    chain = tuple(Process(pid, name) for pid, name in event["chain"])
-    return Violation(event["to"], event["protocol"], kind, event.get("name", ""), chain, event["at_ms"])
-
-
-def _count(found: dict[tuple[str, str, str], Violation], one: Violation) -> None:
-    key = one.to, one.protocol, one.kind
-    before = found.get(key)
-    found[key] = replace(before, count=before.count + 1, name=before.name or one.name) if before else one

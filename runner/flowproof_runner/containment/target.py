@@ -132,9 +132,17 @@ def lineage(pid: int, root: int) -> list[tuple[int, str]]:
         if not fields:
             break
         pid = int(fields["Tgid"])
-        chain.append((pid, fields["Name"]))
+        chain.append((pid, _program(pid) or fields["Name"]))
         pid = int(fields["PPid"])
     return chain
+
+
+def _program(pid: int) -> str:
+    """The file it runs; what a process calls itself it can choose, and Node calls itself MainThread."""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).removesuffix(" (deleted)")
+    except OSError:
+        return ""
 
 
 def descends(pid: int, root: int) -> bool:

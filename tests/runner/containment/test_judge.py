@@ -142,5 +142,7 @@ def test_the_observation_is_printed_only_when_something_was_destroyed() -> None:
         "  rename /work/tmp/x -> /work/tmp/deep/er/y at 0 ms",
         "  openat [O_WRONLY|O_TRUNC] (unresolved) at 0 ms",
     )
+    many = judge.observation(ContainmentReport(ENFORCED, files=WROTE.files * 1000))
+    assert (len(many), many[-1]) == (102, "  … and 3,900 more")
     made = FileEvent("openat", ("/a",), "O_WRONLY|O_CREAT|O_TRUNC", existed=False)
     assert judge.observation(ContainmentReport(ENFORCED, files=(made,))) == ()
