@@ -21,7 +21,7 @@ from flowproof_addons.hooks.model import Model
 from flowproof_addons.hooks.sessions import Desk
 from flowproof_addons.hooks.substitute import Substitute
 from flowproof_addons.hooks.tracer import Tracer
-from flowproof_addons.hooks.view import View
+from flowproof_addons.hooks.view import Annotator
 from flowproof_addons.session import Part, Session
 
 _FORCED: dict[str, object] = {
@@ -93,7 +93,7 @@ class Suite:
             Substitute(),
             Model(),
             Tracer(),
-            View(default(), desk.server),
+            Annotator(default(), desk.server),
         ]
 
 

@@ -90,6 +90,8 @@ class Boundary:
 
     def __init__(self, process: BoundaryProcess) -> None:
         self._process = process
+        self.web = ""
+        """Where mitmweb is, token included, once it is ready; empty under mitmdump."""
         self._ids = itertools.count(1)
         self._waiting: dict[int, Future[Message]] = {}
         self._sessions: dict[str, BoundarySession] = {}
@@ -106,10 +108,7 @@ class Boundary:
 
     def open(self, session: Session) -> BoundarySession:
         """Begin a session. Raises BoundaryError if the boundary cannot serve it."""
-        try:
-            self._ready.result(_START_S)
-        except FutureTimeout as error:
-            raise BoundaryError(f"mitmdump was not ready after {_START_S:.0f} s; see {self._process.log}") from error
+        self.ready()
         opened = BoundarySession(session.id, 0, {}, {}, session.folder, self)
         with self._lock:
             self._sessions[session.id] = opened
@@ -122,6 +121,27 @@ class Boundary:
         opened.port = _integer(found["port"])
         opened.mcp_urls, opened.mcp_servers = _strings(found["mcp_urls"]), _strings(found["mcp_servers"])
         return opened
+
+    def show(self, trace: Path, name: str, *, several: bool) -> int:
+        """Put a trace's requests into mitmweb; how many. `several`: it is one of many, its lines bear its name.
+
+        Raises BoundaryError if the trace cannot be read.
+        """
+        self.ready()
+        return _integer(
+            self._ask({"do": "show", "path": str(trace.absolute()), "name": name, "several": several})["flows"]
+        )
+
+    def ready(self) -> None:
+        """Wait until the process answers. Raises BoundaryError if it never does."""
+        try:
+            self._ready.result(_START_S)
+        except FutureTimeout as error:
+            raise BoundaryError(f"mitmproxy was not ready after {_START_S:.0f} s; see {self._process.log}") from error
+
+    def wait(self) -> None:
+        """Return when the process has hung up."""
+        self._reader.join()
 
     def close_session(self, session: BoundarySession) -> Outcome:
         """End a session and read its journal."""
@@ -180,6 +200,7 @@ class Boundary:
                 waiting = self._waiting.pop(_integer(message["id"]))
             waiting.set_result(message)
         elif message.get("event") == "ready":
+            self.web = str(message.get("web") or "")
             self._ready.set_result(None)
         else:
             with self._lock:

@@ -77,7 +77,7 @@ class Control:
 
     async def _do(self, message: Message) -> Message:
         if message["do"] == "show":
-            shown = inspection.Shown(Path(str(message["path"])), str(message["name"]))
+            shown = inspection.Shown(Path(str(message["path"])), str(message["name"]), several=bool(message["several"]))
             return {"flows": await inspection.show(shown, default())}
         if message["do"] == "open":
             session = Session.model_validate(message["session"])

@@ -36,7 +36,9 @@ class Shown:
 
     path: Path
     name: str
-    """Stands as the host in the list, so that the traces of a run can be told apart."""
+    """Stands as the host in its addresses."""
+    several: bool = False
+    """It is not the only one: the name begins its lines in the list."""
 
 
 async def show(shown: Shown, registry: Registry) -> int:
@@ -132,6 +134,7 @@ class _Maker:
             served = answer(exchange.reply, dialect, asked).reply
             self._answer(flow, served.status, served.body, served.headers)
         mark(flow, exchange, number, self.registry)
+        flow.comment = self._prefixed(flow.comment)
         if exchange.attempts:
             flow.comment += (
                 f" · after {len(exchange.attempts)} failed: {', '.join(str(a.status) for a in exchange.attempts)}"
@@ -152,7 +155,9 @@ class _Maker:
     def _call(self, server: str, call: Call) -> http.HTTPFlow:
         request: rpc.Message = {"jsonrpc": "2.0", "method": call.method, "params": dict(call.params)}
         remark = {"server": "", "spec": "answered by the spec", "enforce": "refused by the spec"}[call.by]
-        flow = self._lane(server, "POST", request, call.outcome, call.status, remark=remark)
+        flow = self._lane(
+            server, "POST", request, call.outcome, call.status, remark, f"{call.ms:,} ms" if call.closed else ""
+        )
         if flow.response is not None:
             flow.response.timestamp_end = flow.request.timestamp_start + call.ms / 1000
         if call.by == "enforce":
@@ -167,6 +172,7 @@ class _Maker:
         outcome: Mapping[str, JsonValue] | None,
         status: int = 200,
         remark: str = "",
+        took: str = "",
     ) -> http.HTTPFlow:
         method, params = rpc.method(message), rpc.params(message)
         tool = rpc.tool(method, params)
@@ -174,10 +180,13 @@ class _Maker:
         flow = self._flow(verb, f"{server}.mcp.{self.shown.name}", path, rpc.write(dict(message)), _JSON)
         if outcome is not None:
             self._answer(flow, status, rpc.write({"jsonrpc": "2.0", **outcome}), _JSON)
-        said = remark or ("answered with an error" if outcome and _failed(outcome) else "")
         note(flow, Facts(server=server, remark=remark))
-        flow.comment = label.mcp(server, method, tool, params.get("arguments") or {}, said)
+        said = " · ".join(filter(None, (remark, "✗ error" if outcome and _failed(outcome) else "", took)))
+        flow.comment = self._prefixed(label.mcp(server, method, tool, params.get("arguments") or {}, said))
         return flow
+
+    def _prefixed(self, comment: str) -> str:
+        return f"{self.shown.name} · {comment}" if self.shown.several else comment
 
     def _flow(self, method: str, host: str, path: str, content: bytes, headers: Mapping[str, str]) -> http.HTTPFlow:
         number = next(self.numbers)

@@ -87,7 +87,7 @@ class McpView(contentviews.Contentview):
         return mcp_transcript.transcript(messages, known.remark)
 
 
-class View:
+class Annotator:
     """Says in mitmweb's list what each flow was, and keeps keys out of it."""
 
     def __init__(self, registry: Registry, server: Callable[[int], str]) -> None:
@@ -147,8 +147,8 @@ def _note_crossing(flow: http.HTTPFlow, crossing: Crossing) -> None:
     if crossing.exchange is not None:
         mark(flow, crossing.exchange, crossing.turn, live.registry)
     else:
-        flow.comment = "after the run had diverged" if live.stopped else "answered by flowproof"
-    flow.comment += f" · {live.session.id}"
+        flow.comment = "after the run had diverged" if live.stopped else "✗ answered by flowproof"
+    flow.comment = f"{live.session.id} · {flow.comment}"
 
 
 def _note_lane(flow: http.HTTPFlow, server: str) -> None:

@@ -21,12 +21,12 @@ def turn(number: int | None, dialect: str, reply: ModelReply | None, *, status: 
 def diverged(number: int | None, headline: str) -> str:
     """The turn that left the recording."""
     start = f"turn {number}" if number else "side call"
-    return _joined(["diverged", headline if headline.startswith(start) else f"{start}: {headline}"])
+    return _joined(["✗ diverged", headline if headline.startswith(start) else f"{start}: {headline}"])
 
 
 def mcp(server: str, method: str, tool: str, arguments: JsonValue, outcome: str = "") -> str:
-    """`filesystem · read_file(path: notes.md)`."""
-    return _joined([server, called(tool, arguments) if tool else method, outcome])
+    """`mcp filesystem · read_file(path: notes.md)`."""
+    return _joined([f"mcp {server}", called(tool, arguments) if tool else method, outcome])
 
 
 def called(tool: str, arguments: JsonValue) -> str:
@@ -38,7 +38,7 @@ def called(tool: str, arguments: JsonValue) -> str:
 
 def _said(reply: ModelReply | None, status: int) -> str:
     if status >= 400 or status == 0:
-        return f"answered {status}" if status else "no answer: the agent hung up"
+        return f"✗ answered {status}" if status else "no answer: the agent hung up"
     if reply is None:
         return ""
     calls = _calls(reply.calls)

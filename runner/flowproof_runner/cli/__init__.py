@@ -15,6 +15,7 @@ _COMMANDS = (
     "run",
     "check",
     "show",
+    "inspect",
     "contract",
     "mutate",
     "audit",

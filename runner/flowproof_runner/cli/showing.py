@@ -4,45 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pydantic
 
-from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
-from flowproof_runner import cassette, runs
+from flowproof_runner import targets
 from flowproof_runner.evidence.build import build
 from flowproof_runner.report import console, style, timeline
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import RunResult
 from flowproof_runner.tally import tally
-
-
-class NothingToShow(FlowproofError):
-    """The target is no trace, spec or run."""
+from flowproof_runner.targets import NothingToShow
 
 
 def show(target: Path | None, *, full: bool) -> str:
     """What there is to see. Raises NothingToShow if there is nothing."""
     dress = Style(style.wanted(os.environ, sys.stdout.isatty()))
-    found = _find(target)
-    if found.is_dir():
-        return _run(found, dress, full=full)
-    if found.suffix in (".yaml", ".yml"):
-        found = cassette.path_of(found)
-    return _trace(found, dress, full=full)
-
-
-def _find(target: Path | None) -> Path:
-    root = runs.root_of(Path.cwd(), os.environ)
-    for candidate in [target, root / target] if target else [root / runs.LATEST]:
-        if candidate.exists():
-            return candidate
-    if target is None:
-        raise NothingToShow(f"no run yet in {str(root)!r}: flowproof run SPEC, or name a trace, spec or run")
-    raise NothingToShow(f"{str(target)!r} is no trace, spec, run folder or run id")
+    found = targets.find(target, Path.cwd(), os.environ)
+    return _run(found, dress, full=full) if found.is_dir() else _trace(found, dress, full=full)
 
 
 def _trace(path: Path, dress: Style, *, full: bool) -> str:
@@ -54,7 +35,7 @@ def _trace(path: Path, dress: Style, *, full: bool) -> str:
 
 def _run(folder: Path, dress: Style, *, full: bool) -> str:
     """Every trace of a run, then how the run ended."""
-    parts = [_trace(path, dress, full=full) for path in _traces(folder)]
+    parts = [_trace(path, dress, full=full) for path in targets.traces(folder)]
     report = folder / "report.json"
     if report.exists():
         run = _report(report)
@@ -62,10 +43,6 @@ def _run(folder: Path, dress: Style, *, full: bool) -> str:
     if not parts:
         raise NothingToShow(f"{str(folder)!r} holds no trace and no report")
     return "\n".join(parts)
-
-
-def _traces(folder: Path) -> Sequence[Path]:
-    return sorted([*folder.glob("trace.json"), *folder.glob("*/trace.json")])
 
 
 def _report(path: Path) -> RunResult:

@@ -105,7 +105,7 @@ def _diverged(turn: Turn, shown_above: Container[str]) -> Child:
     if turn.diverged is None:
         return None
     report = turn.diverged.report
-    detail = None if report.get("detail") in shown_above else difference(report)
+    detail = None if str(report.get("detail") or "") in shown_above else difference(report)
     return el("div", el("p", el("b", "diverged: "), str(report.get("message", ""))), detail, cls="note bad")
 
 

@@ -1,0 +1,1 @@
+"""Recorded and running flows in mitmweb, for people who want to look."""

@@ -1,0 +1,50 @@
+"""Opens mitmweb on traces, and keeps it open."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flowproof_runner import targets
+from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.inspect.web import Web
+from flowproof_runner.interruption import Interrupted
+from flowproof_runner.report import words
+
+
+def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, str]) -> None:
+    """Show all that was named until the user ends it.
+
+    Raises FlowproofError if something named is nothing to show, or cannot be read.
+    """
+    found = [targets.find(target, start, shell) for target in named or (None,)]
+    shown = [trace for each in found for trace in targets.traces(each)]
+    if not shown:
+        raise targets.NothingToShow(f"{str(found[0])!r} holds no trace: nothing crossed in that run")
+    with (
+        tempfile.TemporaryDirectory(prefix="flowproof-") as folder,
+        BoundaryProcess(Path(folder), web=True, options=web.options()) as process,
+        Boundary(process) as boundary,
+    ):
+        count = sum(boundary.show(trace, name(trace), several=len(shown) > 1) for trace in shown)
+        told = f"{words.number(count, 'request')} of {words.number(len(shown), 'trace')}"
+        print(f"{told} in mitmweb: {boundary.web}\nCtrl-C ends it.", flush=True)
+        hold(boundary)
+
+
+def hold(boundary: Boundary) -> None:
+    """Wait until the user ends it, or mitmweb ends."""
+    try:
+        boundary.wait()
+    except Interrupted as signal:
+        print(f"\nmitmweb ended ({signal})", file=sys.stderr)
+
+
+def name(trace: Path) -> str:
+    """What a trace is called in the list: `booking` for `specs/booking.trace.json` and for `01-booking/trace.json`."""
+    stem = trace.parent.name if trace.name == "trace.json" else trace.name.removesuffix(".trace.json")
+    stem = stem.removesuffix(".json").lstrip("0123456789").lstrip("-") or stem
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in stem).strip("-.") or "trace"
