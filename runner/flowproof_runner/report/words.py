@@ -5,6 +5,14 @@ from __future__ import annotations
 from flowproof_runner.result import AgentEnd, Counts, FlowResult
 
 
+_STOPPED = {
+    "timed out": "was ended at its timeout",
+    "stopped after divergence": "was stopped after leaving the recording",
+    "printed too much": "was ended for printing too much",
+    "interrupted": "was interrupted",
+}
+
+
 def number(count: int, noun: str) -> str:
     """`1 turn`, `3 turns`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
@@ -26,7 +34,7 @@ def end(agent: AgentEnd) -> str:
     """How the agent ended, as the second half of a sentence."""
     after = f"after {seconds(agent.duration_s)}"
     if agent.ending != "exited":
-        return f"{agent.ending} {after}"
+        return f"{_STOPPED.get(agent.ending, agent.ending)} {after}"
     if agent.signal is not None:
         return f"ended by signal {agent.signal} {after}"
     if agent.exit_code is not None:
