@@ -14,6 +14,7 @@ from flowproof_addons import FlowproofError
 from flowproof_runner import bugs, runs, selection
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.collect import collect
+from flowproof_runner.inspect.web import Web
 from flowproof_runner.jobs import parallel
 
 
@@ -30,6 +31,8 @@ class Options:
     json: bool = False
     record_missing: bool = False
     html: Path | None = None
+    web: Web | None = None
+    """Run in mitmweb, and leave it open."""
     twice: bool = False
     write: bool = False
 
@@ -62,8 +65,12 @@ def _execute(options: Options) -> int:
     wanted = selection.EVERYTHING if options.keyword is None else selection.parse(options.keyword)
     paths = collect(options.paths)
     folder = runs.create(start.folder, start.shell, start.at)
-    with bugs.kept_in(folder.path), BoundaryProcess(folder.path / "boundary") as process:
+    with bugs.kept_in(folder.path), _boundary(folder.path / "boundary", options.web) as process:
         # mitmdump takes half a second to start; these imports take a third, meanwhile.
         from flowproof_runner.cli.flows import run_flows
 
         return run_flows(options, start, jobs, paths, wanted, folder, process)
+
+
+def _boundary(folder: Path, web: Web | None) -> BoundaryProcess:
+    return BoundaryProcess(folder) if web is None else BoundaryProcess(folder, web=True, options=web.options())

@@ -20,6 +20,7 @@ from flowproof_runner.cli.specs import Given, given
 from flowproof_runner.draft import relative, skipped, unreadable
 from flowproof_runner.findings import Exit
 from flowproof_runner.flow import Flows
+from flowproof_runner.inspect.holding import announce, hold
 from flowproof_runner.interruption import Interrupted
 from flowproof_runner.invocation import Invocation, Job
 from flowproof_runner.plan import Surroundings
@@ -40,13 +41,17 @@ def run_flows(
     """Run what is wanted and publish the results; the exit code."""
     outlet = Outlet(start.shell, options.json, options.junit, options.html)
     with Boundary(process) as boundary:
+        if options.web is not None:
+            announce(boundary, outlet.stream)
         flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
         specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)
         results, signal = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
         again = options.twice and signal is None
         steady = not again or _twice(specs, results, flows, folder, options.write, outlet)
-    run = _summed(options.command, results, folder, start, signal)
-    outlet.publish(run, folder.path)
+        run = _summed(options.command, results, folder, start, signal)
+        outlet.publish(run, folder.path)
+        if options.web is not None and signal is None:
+            hold(boundary, outlet.stream)
     if signal is not None:
         raise signal
     return run.exit_code or (Exit.PASS if steady else Exit.FAILED)

@@ -19,6 +19,8 @@ def record(
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no flow after one has failed.")] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
+    web: Annotated[bool, typer.Option("--web", help="Run in mitmweb, live, and leave it open.")] = False,
+    web_port: Annotated[int, typer.Option("--web-port", help="Of mitmweb; default: any free one.")] = 0,
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write the report as one HTML page to this file.")
     ] = None,
@@ -36,10 +38,21 @@ def record(
     (OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY, ...).
     """
     from flowproof_runner.cli.execute import Options, execute
+    from flowproof_runner.inspect.web import asked
 
     if write and not twice:
         raise typer.BadParameter("--write goes with --twice")
     options = Options(
-        "record", tuple(paths), jobs, keyword, fail_fast, junit, json, html=html, twice=twice, write=write
+        "record",
+        tuple(paths),
+        jobs,
+        keyword,
+        fail_fast,
+        junit,
+        json,
+        html=html,
+        web=asked(web, web_port),
+        twice=twice,
+        write=write,
     )
     raise typer.Exit(execute(options))

@@ -25,6 +25,8 @@ def run(
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no flow after one has failed.")] = False,
     junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
+    web: Annotated[bool, typer.Option("--web", help="Run in mitmweb, live, and leave it open.")] = False,
+    web_port: Annotated[int, typer.Option("--web-port", help="Of mitmweb; default: any free one.")] = 0,
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write the report as one HTML page to this file.")
     ] = None,
@@ -47,7 +49,21 @@ def run(
             " differ (docs/matching.md), or make the agent send the same request twice"
         )
     from flowproof_runner.cli.execute import Options, execute
+    from flowproof_runner.inspect.web import asked
 
     raise typer.Exit(
-        execute(Options("run", tuple(paths), jobs, keyword, fail_fast, junit, json, record_missing, html=html))
+        execute(
+            Options(
+                "run",
+                tuple(paths),
+                jobs,
+                keyword,
+                fail_fast,
+                junit,
+                json,
+                record_missing,
+                html=html,
+                web=asked(web, web_port),
+            )
+        )
     )

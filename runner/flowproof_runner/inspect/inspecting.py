@@ -10,8 +10,8 @@ from pathlib import Path
 from flowproof_runner import targets
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.inspect.holding import hold
 from flowproof_runner.inspect.web import Web
-from flowproof_runner.interruption import Interrupted
 from flowproof_runner.report import words
 
 
@@ -31,16 +31,8 @@ def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, st
     ):
         count = sum(boundary.show(trace, name(trace), several=len(shown) > 1) for trace in shown)
         told = f"{words.number(count, 'request')} of {words.number(len(shown), 'trace')}"
-        print(f"{told} in mitmweb: {boundary.web}\nCtrl-C ends it.", flush=True)
-        hold(boundary)
-
-
-def hold(boundary: Boundary) -> None:
-    """Wait until the user ends it, or mitmweb ends."""
-    try:
-        boundary.wait()
-    except Interrupted as signal:
-        print(f"\nmitmweb ended ({signal})", file=sys.stderr)
+        print(f"{told} in mitmweb", flush=True)
+        hold(boundary, sys.stdout)
 
 
 def name(trace: Path) -> str:

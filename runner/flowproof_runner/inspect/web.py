@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from dataclasses import dataclass
 
 from flowproof_addons import FlowproofError
@@ -37,6 +38,11 @@ class Web:
             *(f"web_columns={column}" for column in _COLUMNS),
             "store_streamed_bodies=true",  # what was relayed as it arrived is to be seen too
         )
+
+
+def asked(wanted: bool, port: int) -> Web | None:
+    """What `--web` and `--web-port` ask for; a browser is opened for whoever sits at a terminal."""
+    return Web(port, browser=sys.stdout.isatty()) if wanted or port else None
 
 
 def _free(port: int) -> int:
