@@ -54,7 +54,7 @@ class McpBackend:
     """Routes each call to the server that offers the tool."""
 
     servers: Sequence[Server]
-    answering: Answering = field(default=lambda method, params: None)
+    answering: Answering | None = None
     """Answers elicitation and other requests of the servers."""
     _open: list[tuple[Server, Client]] = field(default_factory=list)
     _routes: dict[str, tuple[Server, Client, str]] = field(default_factory=dict)

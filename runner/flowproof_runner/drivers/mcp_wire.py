@@ -60,7 +60,8 @@ class Client:
 
     wire: Wire
     server: str
-    answering: Answering = field(default=lambda method, params: None)
+    answering: Answering | None = None
+    """Answers the server's own requests; None: it is told that nobody here can be asked."""
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def initialize(self, deadline: float) -> JsonValue:
@@ -69,7 +70,7 @@ class Client:
             "initialize",
             {
                 "protocolVersion": PROTOCOL,
-                "capabilities": {"elicitation": {}},
+                "capabilities": {} if self.answering is None else {"elicitation": {}},
                 "clientInfo": {"name": "flowproof", "version": "1"},
             },
             deadline,
@@ -114,7 +115,9 @@ class Client:
         if "id" not in message:
             return
         method = str(message["method"])
-        result: JsonValue = {} if method == "ping" else self.answering(method, message.get("params"))
+        result: JsonValue = {} if method == "ping" else None
+        if result is None and self.answering is not None:
+            result = self.answering(method, message.get("params"))
         answer: Message = {"jsonrpc": "2.0", "id": message["id"]}
         if result is None:
             answer["error"] = {"code": -32601, "message": f"{method} is not supported"}

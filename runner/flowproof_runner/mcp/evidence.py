@@ -12,6 +12,7 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.build import LaneReader, LaneReport, Placed
 from flowproof_runner.evidence.model import Decided, Denied, Dispatched, Returned
 from flowproof_runner.evidence.names import named
+from flowproof_runner.mcp.told import confirmed, discovered
 
 _CALL = "tools/call"
 
@@ -26,6 +27,7 @@ def reader(name: str, value: JsonValue, declared: Iterable[str] = ()) -> LaneRea
     def read(decided: tuple[Decided, ...]) -> LaneReport:
         joins = _Joins(name, decided)
         events = [placed for number, call in enumerate(_calls(lane)) for placed in _events(name, number, call, joins)]
+        events[:0] = discovered(name, lane)
         return LaneReport(name, frozenset({*_offered(lane), *declared}), tuple(events))
 
     return read
@@ -81,6 +83,7 @@ def _events(lane: str, number: int, call: Call, joins: _Joins) -> Iterator[Place
         seq=0, lane=lane, turn=call.turns, call=identity, tool=tool, arguments=arguments, known=known
     )
     yield Placed(call.turns, call.opened, dispatched)
+    yield from confirmed(lane, call, identity)
     if call.outcome is not None and call.closed is not None:
         result, is_error = _result(call.outcome)
         returned = Returned(

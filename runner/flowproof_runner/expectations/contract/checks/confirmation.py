@@ -12,7 +12,7 @@ from flowproof_runner.expectations.contract.model import Confirmation
 from flowproof_runner.expectations.contract.resolve import Env
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.expectations.contract.values import key
-from flowproof_runner.expectations.contract.view import Call
+from flowproof_runner.expectations.contract.view import Call, names_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _approvals(expectation: Confirmation, place: Place) -> Iterator[Approval]:
     by = expectation.by
     if by in ("any", "adapter", "elicitation"):
         for event in place.view.evidence.of(Confirmed):
-            if event.tool != expectation.tool or (by == "adapter") > (event.lane == ADAPTER):
+            if expectation.tool not in names_of(event.tool, event.lane) or (by == "adapter") > (event.lane == ADAPTER):
                 continue
             if by == "elicitation" and event.lane == ADAPTER:
                 continue

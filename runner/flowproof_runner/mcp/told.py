@@ -1,0 +1,60 @@
+"""What a lane tells besides calls: the catalogue the server showed, and what somebody was asked during a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from flowproof_addons.mcp.lane import Call, Lane, Listing
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.evidence.build import Placed
+from flowproof_runner.evidence.model import Confirmed, Discovered
+
+_ELICITATION = "elicitation/create"
+
+
+def discovered(name: str, lane: Lane) -> Iterator[Placed]:
+    """The catalogue as it was before the first call, pages merged; nothing if no client asked for it."""
+    first = [listing for listing in lane.catalogue if listing.method == "tools/list" and not listing.after]
+    listings = first or [listing for listing in lane.catalogue if listing.method == "tools/list"][:1]
+    if not listings:
+        return
+    opening = next((each for each in lane.catalogue if each.method in ("initialize", "server/discover")), None)
+    capabilities = _result(opening).get("capabilities") if opening is not None else None
+    event = Discovered(seq=0, lane=name, capabilities=capabilities or {}, tools=tuple(_merged(listings)))
+    yield Placed(0, -1, event)
+
+
+def confirmed(name: str, call: Call, identity: str) -> Iterator[Placed]:
+    """The answers a person gave while the call was handled; they are about that call and its arguments."""
+    for frame in call.frames:
+        if frame.message.get("method") != _ELICITATION or frame.answer is None:
+            continue
+        result = frame.answer.get("result")
+        granted = isinstance(result, dict) and result.get("action") == "accept"
+        event = Confirmed(
+            seq=0,
+            lane=name,
+            turn=call.turns,
+            call=identity,
+            tool=str(call.params.get("name", "")),
+            arguments=call.params.get("arguments") or {},
+            granted=granted,
+            id="elicitation",
+        )
+        yield Placed(call.turns, frame.at if frame.answered is None else frame.answered, event)
+
+
+def _merged(listings: list[Listing]) -> Iterator[JsonValue]:
+    """Every tool of every page once: clients ask for the same page again and again."""
+    seen: set[str] = set()
+    for listing in listings:
+        page = str(listing.params.get("cursor", ""))
+        tools = _result(listing).get("tools")
+        if page not in seen and isinstance(tools, list):
+            yield from tools
+        seen.add(page)
+
+
+def _result(listing: Listing) -> Mapping[str, JsonValue]:
+    result = listing.outcome.get("result")
+    return result if isinstance(result, dict) else {}
