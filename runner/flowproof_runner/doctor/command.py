@@ -27,6 +27,8 @@ from flowproof_runner.spec.file import load
 from flowproof_runner.suite import Suites
 
 _TIMEOUT_S = 60.0
+_DURATION: TypeAdapter[float] = TypeAdapter(fields.Duration)
+_COMMAND: TypeAdapter[tuple[str, ...]] = TypeAdapter(fields.Command)
 
 
 class DoctorError(FlowproofError):
@@ -60,8 +62,8 @@ def doctor(options: Options) -> int:
 
 
 def _patient(options: Options, shell: Mapping[str, str], start: Path) -> Patient:
-    timeout_s = _read(fields.Duration, "--timeout", _seconds(options.timeout)) if options.timeout else None
-    words = _read(fields.Command, "--agent", options.agent) if options.agent else None
+    timeout_s = _read(_DURATION, "--timeout", _seconds(options.timeout)) if options.timeout else None
+    words = _read(_COMMAND, "--agent", options.agent) if options.agent else None
     if options.spec is None:
         if words is None:
             raise DoctorError('no agent to examine: give its command, --agent "python my_agent.py", or --spec FILE')
@@ -95,8 +97,8 @@ def _seconds(text: str) -> str:
     return f"{text}s" if text.replace(".", "", 1).isdigit() else text
 
 
-def _read[T](kind: type[T], option: str, text: str) -> T:
+def _read[T](kind: TypeAdapter[T], option: str, text: str) -> T:
     try:
-        return TypeAdapter(kind).validate_python(text)
+        return kind.validate_python(text)
     except ValidationError as error:
         raise DoctorError(f"{option} {text!r}: {'; '.join(each['msg'] for each in error.errors())}") from error

@@ -46,14 +46,14 @@ class Second:
 def again(spec: LoadedSpec, flows: Flows, folder: Callable[[], Path]) -> Second:
     """Replay the fresh cassette, pinning in memory what differs, until it holds or nothing more can be pinned."""
     found: list[Variation] = []
-    pinned = spec
+    result = flows.run(spec, "replay", folder())
     for _ in range(_ROUNDS):
-        result = flows.run(pinned, "replay", folder())
         new = [one for one in _variations(flows, result) if one.pin not in [each.pin for each in found]]
         found += new
         if not any(one.pin for one in new):
             break
         pinned = _pinned(spec, [one.pin for one in found if one.pin])
+        result = flows.run(pinned, "replay", folder())
     return Second(spec.path, tuple(found), result)
 
 
