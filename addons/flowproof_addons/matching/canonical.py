@@ -10,12 +10,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from flowproof_addons.dialects.base import Dialect
-from flowproof_addons.trace.json_value import compact
+from flowproof_addons.trace.json_value import compact, fingerprint
 from flowproof_addons.trace.model import Body, BytesBody, JsonBody, JsonValue, MultipartBody, Request
 from flowproof_addons.trace.pointer import Path, get, put
 
 NOT_COMPARED = ("stream", "stream_options")
 """Members of a turn's body that only say how the reply travels."""
+
+_MOST_AGAIN = 32 * 1024 * 1024
 
 POSITIONAL = "cache_control"
 """Belongs to the place in a set of items, not to the item: clients put it on whatever comes last."""
@@ -53,10 +55,14 @@ def arranged(value: JsonValue, by: JsonValue, groups: Iterable[Sequence[Path]]) 
 
 
 class Digester:
-    """Makes digests; what lists share is digested once. The values given must live as long as this object."""
+    """Makes digests; what lists share, or hold again, is digested once."""
 
-    def __init__(self, remember: bool = False) -> None:
-        self._known: dict[int, tuple[JsonValue, bytes]] | None = {} if remember else None
+    def __init__(self, lasting: bool = False) -> None:
+        self._lasting: dict[int, tuple[JsonValue, bytes]] | None = {} if lasting else None
+        """By identity, for values that live as long as this object."""
+        self._again: dict[bytes, bytes] = {}
+        self._again_size = 0
+        """By content, for others: a conversation is sent again with every turn."""
 
     def request(self, request: Request, dialect: str | None, body: Body) -> bytes:
         """The digest of a request with `body` in the place of its own."""
@@ -94,12 +100,24 @@ class Digester:
 
     def item(self, value: JsonValue) -> bytes:
         """The digest of an item of such a list."""
-        if self._known is None:
-            return _hash(_leaf(value))
-        known = self._known.get(id(value))
+        if self._lasting is None:
+            return self._by_content(value)
+        known = self._lasting.get(id(value))
         if known is None:
-            known = self._known[id(value)] = (value, _hash(_leaf(value)))
+            known = self._lasting[id(value)] = (value, _hash(_leaf(value)))
         return known[1]
+
+    def _by_content(self, value: JsonValue) -> bytes:
+        content = fingerprint(value)
+        if content is None:
+            return _hash(_leaf(value))
+        known = self._again.get(content)
+        if known is None:
+            self._again_size += len(content)
+            if self._again_size > _MOST_AGAIN:
+                self._again, self._again_size = {}, len(content)
+            known = self._again[content] = _hash(_leaf(value))
+        return known
 
 
 def _leaf(value: JsonValue) -> bytes:

@@ -76,7 +76,8 @@ class Matcher:
         self._used: set[int] = set()
         self._fired: Counter[str] = Counter({name: 0 for name in self._rules.names})
         self._turn = 0
-        digester = Digester(remember=True)
+        self._digester = Digester()
+        digester = Digester(lasting=True)
         self._views = tuple(
             View(
                 exchange.request,
@@ -96,7 +97,7 @@ class Matcher:
     def match(self, request: Request, dialect: Dialect | None) -> Hit | Divergence:
         """The recording that answers a request, which is then used up; or why there is none."""
         name = dialect.name if dialect else None
-        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, False, Digester())
+        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, False, self._digester)
         self._turn += dialect is not None
         shelf = self._shelves.get(sent.shape)
         index = self._unused(sent, shelf) if shelf else None

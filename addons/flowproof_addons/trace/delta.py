@@ -6,10 +6,11 @@ thousand growing requests take the room of the last one.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from itertools import takewhile
 
-from flowproof_addons.trace.json_value import same, size
+from flowproof_addons.trace.json_value import same
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.pointer import pointer, split, step_of
 
@@ -27,9 +28,9 @@ def difference(old: JsonValue, new: JsonValue) -> Patch:
     return list(_changes(old, new, ()))
 
 
-def worth_it(patch: Patch, new: JsonValue) -> bool:
-    """True when storing the patch takes clearly less room than the value."""
-    return 2 * size(patch) < size(new)
+def only_adds(patch: Patch) -> bool:
+    """True when a patch takes nothing away, so that the new value is larger than the old one."""
+    return all(isinstance(operation, dict) and operation["op"] == "add" for operation in patch)
 
 
 def apply(value: JsonValue, patch: JsonValue) -> JsonValue:
@@ -84,12 +85,15 @@ def _of_list(old: list[JsonValue], new: list[JsonValue], path: _Path) -> Iterato
 
 def _common(old: list[JsonValue], new: list[JsonValue]) -> int:
     """How many items from the start are the same: as one comparison where it can be, item by item where it must."""
-    equal = sum(
-        1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], zip(old, new, strict=False))
-    )
-    if same(old[:equal], new[:equal]):
+    shared = sum(takewhile(bool, map(operator.is_, old, new)))
+    equal = shared + sum(takewhile(bool, map(_equal, old[shared:], new[shared:])))
+    if same(old[shared:equal], new[shared:equal]):
         return equal
-    return sum(1 for _ in takewhile(lambda pair: same(*pair), zip(old, new, strict=False)))
+    return shared + sum(takewhile(bool, map(same, old[shared:], new[shared:])))
+
+
+def _equal(old: JsonValue, new: JsonValue) -> bool:
+    return old == new
 
 
 class _Editor:

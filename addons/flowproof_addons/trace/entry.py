@@ -37,7 +37,7 @@ class Writer:
     def write(self, number: int, exchange: Exchange) -> dict[str, JsonValue]:
         """The entry of an exchange; `number` is its place in the order of arrival, from 1."""
         request = exchange.request
-        before, patch = self._nearest(request)
+        before, patch, room = self._nearest(request)
         entry: dict[str, JsonValue] = {"n": number}
         base = before.exchange if before else None
         entry.update(_head(exchange, base))
@@ -47,27 +47,30 @@ class Writer:
         entry["reply"] = _reply(exchange.reply, base.reply if base else None)
         entry.update(_outcome(exchange))
         entry.update({key: value for key, value in exchange.extra.items() if key not in _KNOWN})
-        self._remember(_Recent(number, exchange, _size(request)), before)
+        self._remember(_Recent(number, exchange, room), before)
         return entry
 
-    def _nearest(self, request: Request) -> tuple[_Recent | None, delta.Patch]:
-        """The conversation that this request continues at the least cost, with the patch; None: write it whole."""
-        best: tuple[_Recent | None, delta.Patch] = (None, [])
-        if not isinstance(request.body, JsonBody) or request.body.source is not None:
-            return best
-        least = size(request.body.value) // 2
-        for recent in reversed(self._recent):
-            earlier = recent.exchange.request
-            if (earlier.method, earlier.path) != (request.method, request.path):
-                continue
-            assert isinstance(earlier.body, JsonBody)
-            patch = delta.difference(earlier.body.value, request.body.value)
-            if (cost := size(patch)) < least:
-                best, least = (recent, patch), cost
-        return best
+    def _nearest(self, request: Request) -> tuple[_Recent | None, delta.Patch, int]:
+        """The conversation that this request continues at the least cost, the patch, and the size of the request.
+
+        None, when writing it whole costs less than twice the patch.
+        """
+        body = request.body
+        if not isinstance(body, JsonBody) or body.source is not None:
+            return None, [], 0
+        recents = [recent for recent in reversed(self._recent) if _like(recent, request)]
+        if not recents:
+            return None, [], size(body.value)
+        patches = [_patch(recent, body) for recent in recents]
+        cost, nearest = min((size(patch), index) for index, patch in enumerate(patches))
+        recent, patch = recents[nearest], patches[nearest]
+        # Measuring two megabytes for each turn of a long conversation is dear, and one that only grew is known.
+        room = recent.size + cost if delta.only_adds(patch) else size(body.value)
+        return (recent, patch, room) if 2 * cost < room else (None, [], size(body.value))
 
     def _remember(self, latest: _Recent, continued: _Recent | None) -> None:
-        if not isinstance(latest.exchange.request.body, JsonBody):
+        body = latest.exchange.request.body
+        if not isinstance(body, JsonBody) or body.source is not None:
             return
         kept = [recent for recent in self._recent if recent is not continued][-(_MOST_THREADS - 1) :]
         while kept and sum(recent.size for recent in kept) + latest.size > _MOST_BYTES:
@@ -98,8 +101,15 @@ class Reader:
         return number.integer(), exchange
 
 
-def _size(request: Request) -> int:
-    return size(request.body.value) if isinstance(request.body, JsonBody) else 0
+def _like(recent: _Recent, request: Request) -> bool:
+    earlier = recent.exchange.request
+    return (earlier.method, earlier.path) == (request.method, request.path)
+
+
+def _patch(recent: _Recent, body: JsonBody) -> delta.Patch:
+    earlier = recent.exchange.request.body
+    assert isinstance(earlier, JsonBody)
+    return delta.difference(earlier.value, body.value)
 
 
 def _head(exchange: Exchange, base: Exchange | None) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowproof_addons.trace.delta import PatchError, apply, difference, worth_it
+from flowproof_addons.trace.delta import PatchError, apply, difference, only_adds
 from flowproof_addons.trace.json_value import Number, compact, same
 from flowproof_addons.trace.model import JsonValue
 
@@ -78,10 +78,10 @@ def test_what_did_not_change_is_shared() -> None:
     assert len(old_messages) == 2
 
 
-def test_a_patch_must_save_room() -> None:
-    long: JsonValue = {"m": ["x" * 100, "y"]}
-    assert worth_it(difference({"m": ["x" * 100]}, long), long)
-    assert not worth_it(difference({"m": ["y" * 100]}, long), long)
+def test_a_conversation_that_only_grew_is_known() -> None:
+    assert only_adds(difference({"m": [1]}, {"m": [1, 2], "n": 1}))
+    assert not only_adds(difference({"m": [1, 2]}, {"m": [1]}))
+    assert not only_adds(difference({"m": 1}, {"m": 2}))
 
 
 @pytest.mark.parametrize(
