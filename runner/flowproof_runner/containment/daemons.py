@@ -20,9 +20,8 @@ class Kind(StrEnum):
     """Starts programs, containers or units outside the tree."""
 
 
-_RESOLVER = re.compile(r"/run/(nscd/socket|systemd/resolve/.*|avahi-daemon/socket)")
-_ESCAPE = re.compile(
-    r"""
+_RESOLVER = r"/run/(nscd/socket|systemd/resolve/.*|avahi-daemon/socket)"
+_ESCAPE = r"""
       .*/(docker|docker-cli|podman|containerd|crio|buildkitd|lxd|incus)\.sock(et)?(\.\w+)?
     | /run/(docker|containerd|podman|crio|buildkit|libvirt|snapd|screen)(/.*|[\w.-]*\.socket)
     | /var/(lib|snap)/(lxd|incus)/.*
@@ -31,13 +30,12 @@ _ESCAPE = re.compile(
     | /(tmp|run)/(tmux-\d+|screens?)/.*
     | @/?(containerd-shim|tmp/dbus-|run/containerd).*
     | .*/S\.dirmngr
-    """,
-    re.VERBOSE,
-)
+"""
 
 
 def kind_of(name: str) -> Kind:
     """What listens at a real path, or at `@name` for an abstract one."""
-    if _RESOLVER.fullmatch(name):
+    # Compiled at the first use, by re: a supervisor whose tree has no local sockets starts without.
+    if re.fullmatch(_RESOLVER, name):
         return Kind.RESOLVER
-    return Kind.ESCAPE if _ESCAPE.fullmatch(name) else Kind.PLAIN
+    return Kind.ESCAPE if re.fullmatch(_ESCAPE, name, re.VERBOSE) else Kind.PLAIN

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import socket
 import struct
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.daemons import Kind, kind_of
 from flowproof_runner.containment.target import Call, descends, status
 
-_SELF = re.compile(rb"^/proc/(self|thread-self)(?=/|\Z)")
+_SELF, _THREAD_SELF = b"/proc/self/", b"/proc/thread-self/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +65,18 @@ def resolve(call: Call, address: bytes) -> Name:
 
 def seen_by(call: Call, path: bytes) -> bytes:
     """The task's path as one of ours."""
-
-    def own(match: re.Match[bytes]) -> bytes:
-        leader = status(call.tid).get("Tgid", str(call.tid))
-        thread = f"/task/{call.tid}" if match[1] == b"thread-self" else ""
-        return f"/proc/{leader}{thread}".encode()
-
-    path = _SELF.sub(own, path)
+    leader = f"/proc/{status(call.tid).get('Tgid', call.tid)}" if names_itself(path) else ""
+    if path.startswith(_SELF):
+        path = f"{leader}/".encode() + path.removeprefix(_SELF)
+    elif path.startswith(_THREAD_SELF):
+        path = f"{leader}/task/{call.tid}/".encode() + path.removeprefix(_THREAD_SELF)
     start = f"/proc/{call.tid}/{'root' if path.startswith(b'/') else 'cwd'}".encode()
     return start + b"/" + path.lstrip(b"/")
 
 
 def names_itself(path: bytes) -> bool:
     """True for a path below /proc/self, which means another process to us."""
-    return _SELF.match(path) is not None
+    return path.startswith((_SELF, _THREAD_SELF))
 
 
 def reach(

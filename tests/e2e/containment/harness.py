@@ -17,8 +17,7 @@ HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 ROOT = Path(__file__).parents[3]
 
-NAIVE = ("import sys; sys.path[:0] = [sys.argv[1], {programs!r}]; from naive import main; main({landlock})").format
-"""A supervisor that checks and then lets the kernel go on, as a plain reading of the mechanism would have it."""
+_BOOT = "import sys; sys.path[:0] = [sys.argv[1], {programs!r}]; from {supervisor} import main; main({landlock})"
 
 type User = Literal["me", "nobody"]
 
@@ -83,9 +82,9 @@ class Harness:
         """The folder of the test programs, as the user sees it."""
         return self.folder / "python" / "root" / PROGRAMS.relative_to(ROOT) if self.user == "nobody" else PROGRAMS
 
-    def naive(self, *, landlock: bool = False) -> str:
-        """The boot code of the naive supervisor."""
-        return NAIVE(programs=str(self.programs()), landlock=landlock)
+    def boot(self, supervisor: str, *, landlock: bool = True) -> str:
+        """The boot code of a supervisor among the test programs."""
+        return _BOOT.format(programs=str(self.programs()), supervisor=supervisor, landlock=landlock)
 
     def _program(self) -> str:
         return str(self.programs() / "contain.py")

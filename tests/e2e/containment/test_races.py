@@ -30,7 +30,7 @@ def test_the_race_is_won_against_a_supervisor_that_lets_the_kernel_go_on_and_los
 ) -> None:
     words = (race, call, HOME, ELSEWHERE, str(PORT), str(SECONDS))
     with sink("sockets", ELSEWHERE, PORT, 1) as counting:
-        naive = harness.contained(*words, policy=POLICY, boot=harness.naive())
+        naive = harness.contained(*words, policy=POLICY, boot=harness.boot("naive", landlock=False))
         assert naive.code == 0, naive
         leaked = len(counting.seen())
         assert leaked > 10, f"this machine is too slow to prove anything: {leaked} of {naive.out}"
@@ -43,7 +43,7 @@ def test_the_race_is_won_against_a_supervisor_that_lets_the_kernel_go_on_and_los
 def test_landlock_alone_stops_tcp_even_where_the_supervisor_is_naive(harness: Harness, race: Path) -> None:
     words = (race, "connect", HOME, ELSEWHERE, str(PORT), str(SECONDS))
     with sink("sockets", ELSEWHERE, PORT, 1) as counting:
-        naive = harness.contained(*words, policy=POLICY, boot=harness.naive(landlock=True))
+        naive = harness.contained(*words, policy=POLICY, boot=harness.boot("naive"))
         if naive.report["tier"] != "enforced (linux seccomp+landlock)":
             pytest.skip("no Landlock here")
         assert counting.seen() == []
