@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -12,6 +13,10 @@ def main() -> NoReturn:
     if sys.argv[1:] == ["--version"]:
         sys.exit(run(sys.argv[1:]))  # answered before anything heavy is imported
     from flowproof_runner.interruption import Interrupted, interruptible
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # no report is lost to a character a terminal lacks
 
     try:
         with interruptible():

@@ -148,3 +148,20 @@ def test_an_agent_finds_its_task_and_its_model_by_handle(scenario: New) -> None:
     outcome = flow.record()
     assert outcome.code == 0, outcome.said
     assert "unknown handle ${flowproof.nonsense} is passed on as it is" in outcome.said
+
+
+def test_a_reader_that_goes_away_changes_no_verdict(three: Scenario) -> None:
+    with three.start("run", ".").process as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(60) == 1
+    assert (three.folder / ".flowproof/runs/latest/report.json").exists()
+
+
+def test_half_a_character_in_a_request_is_told_like_any_difference(planned: New) -> None:
+    flow = planned([chat("whole")])
+    assert flow.record().code == 0
+    flow.plan([chat("cut \ud83d")])
+    outcome = flow.run("--json", PYTHONIOENCODING="ascii")
+    assert (outcome.code, outcome.ids[0]) == (1, "model.divergence")
+    assert json.loads(outcome.stdout)["exit_code"] == 1

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
+from flowproof_runner.cli.say import say
 from flowproof_runner.findings import Exit
 from flowproof_runner.report import console, github, json, junit, style
 from flowproof_runner.report.style import Style
@@ -44,11 +45,12 @@ class Outlet:
 
     def publish(self, run: RunResult, folder: Path) -> None:
         """Write every report. Raises ReportError if a file cannot be written, after the terminal was served."""
-        print(console.summary(run, self.style), end="", file=self.stream, flush=True)
+        say(console.summary(run, self.style), self.stream)
         if self.as_json:
-            print(json.render(run), end="", flush=True)
+            sys.stdout.buffer.write(json.render(run).encode())  # JSON is UTF-8 whatever the terminal speaks
+            sys.stdout.flush()
         if self.shell.get("GITHUB_ACTIONS") == "true":
-            print(github.commands(run, self._prefix()), end="", file=self.stream, flush=True)
+            say(github.commands(run, self._prefix()), self.stream)
         for path, text in self._files(run, folder):
             _write(path, text)
         if self.shell.get("GITHUB_STEP_SUMMARY"):
@@ -78,7 +80,7 @@ def failure(error: FlowproofError) -> str:
 def _write(path: Path, text: str, *, append: bool = False) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if append else "w", encoding="utf-8") as file:
+        with path.open("a" if append else "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
         raise ReportError(f"report {str(path)!r} cannot be written: {error.strerror or error}") from error

@@ -6,13 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-import pydantic
-
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
 from flowproof_runner import targets
 from flowproof_runner.evidence.build import build
-from flowproof_runner.report import console, style, timeline
+from flowproof_runner.report import console, json, style, timeline
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import RunResult
 from flowproof_runner.tally import tally
@@ -47,6 +45,6 @@ def _run(folder: Path, dress: Style, *, full: bool) -> str:
 
 def _report(path: Path) -> RunResult:
     try:
-        return RunResult.model_validate_json(path.read_bytes())
-    except (OSError, pydantic.ValidationError) as error:
+        return json.read(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise NothingToShow(f"{str(path)!r} is no report this flowproof can read: {error}") from error

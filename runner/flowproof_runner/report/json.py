@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 
 from flowproof_runner.result import SCHEMA, RunResult
 from flowproof_runner.version import version
 
+_LONE = re.compile("[\ud800-\udfff]")
+
 
 def render(run: RunResult) -> str:
     """The result as JSON; its `schema` says which version of `schema()` it follows."""
-    return run.model_dump_json(indent=2, by_alias=True) + "\n"
+    text = json.dumps(run.model_dump(by_alias=True), indent=2, ensure_ascii=False)
+    # Half of a character, cut by an agent that slices UTF-16: JSON can say it, UTF-8 cannot.
+    return _LONE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+
+
+def read(data: bytes) -> RunResult:
+    """The result that `render` wrote. Raises ValueError if it is none."""
+    return RunResult.model_validate(json.loads(data))
 
 
 def failure(message: str, code: int) -> str:

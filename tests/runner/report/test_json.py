@@ -6,7 +6,7 @@ import json
 
 import jsonschema
 
-from flowproof_runner.report.json import failure, render, schema
+from flowproof_runner.report.json import failure, read, render, schema
 from flowproof_runner.result import RunResult
 
 
@@ -23,3 +23,12 @@ def test_the_report_follows_its_schema_and_names_its_version(mixed: RunResult) -
     report = json.loads(render(mixed))
     jsonschema.validate(report, schema())
     assert (report["schema"], report["verdict"], report["exit_code"]) == (1, "error", 2)
+
+
+def test_half_a_character_survives(mixed: RunResult) -> None:
+    flow = mixed.flows[1]
+    found = flow.findings[0].model_copy(update={"message": "cut \ud83d", "actual": ["\ud83d", "é", 1.5]})
+    run = mixed.model_copy(update={"flows": (flow.model_copy(update={"findings": (found,)}),)})
+    assert read(render(run).encode()) == run
+    assert '"cut \\ud83d"' in render(run)
+    assert '"é"' in render(run)
