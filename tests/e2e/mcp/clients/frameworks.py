@@ -1,0 +1,92 @@
+"""Agent frameworks as MCP clients: lists the tools, then makes the script's calls in the framework's own way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+
+async def langchain(target: str, script: list[list[Any]]) -> list[Any]:
+    from langchain_mcp_adapters.client import MultiServerMCPClient
+
+    http = target.startswith("http")
+    where = {"url": target, "transport": "streamable_http"} if http else {"command": target, "args": []}
+    client = MultiServerMCPClient({"own": where if http else {**where, "transport": "stdio"}})
+    tools = {tool.name: tool for tool in await client.get_tools()}
+
+    async def call(name: str, arguments: dict[str, Any]) -> Any:
+        try:
+            found = await tools[name].ainvoke(arguments)
+        except Exception as error:
+            return str(error)
+        return [{k: v for k, v in block.items() if k != "id"} for block in found] if isinstance(found, list) else found
+
+    return [sorted(tools), *await _calls(call, script)]
+
+
+async def openai_agents(target: str, script: list[list[Any]]) -> list[Any]:
+    from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
+
+    http = target.startswith("http")
+    server = MCPServerStreamableHttp({"url": target}) if http else MCPServerStdio({"command": target})
+    async with server:
+        tools = [tool.name for tool in await server.list_tools()]
+
+        async def call(name: str, arguments: dict[str, Any]) -> Any:
+            try:
+                return (await server.call_tool(name, arguments)).model_dump(mode="json", exclude_none=True)
+            except Exception as error:
+                return str(error)
+
+        return [tools, *await _calls(call, script)]
+
+
+async def pydantic_ai(target: str, script: list[list[Any]]) -> list[Any]:
+    from fastmcp.client.transports import StdioTransport
+    from pydantic_ai.mcp import MCPToolset
+
+    server = MCPToolset(target if target.startswith("http") else StdioTransport(command=target, args=[]), id="own")
+    async with server:
+        tools = [tool.name for tool in await server.list_tools()]
+
+        async def call(name: str, arguments: dict[str, Any]) -> Any:
+            try:
+                return repr(await server.direct_call_tool(name, arguments))
+            except Exception as error:
+                return str(error)
+
+        return [tools, *await _calls(call, script)]
+
+
+async def fastmcp(target: str, script: list[list[Any]]) -> list[Any]:
+    from fastmcp import Client
+    from fastmcp.client.transports import StdioTransport
+
+    transport = target if target.startswith("http") else StdioTransport(command=target, args=[])
+    async with Client(transport) as client:
+        tools = [tool.name for tool in await client.list_tools()]
+
+        async def call(name: str, arguments: dict[str, Any]) -> Any:
+            try:
+                found = await client.call_tool(name, arguments, raise_on_error=False)
+            except Exception as error:
+                return str(error)
+            return [block.model_dump(mode="json", exclude_none=True) for block in found.content]
+
+        return [tools, *await _calls(call, script)]
+
+
+async def _calls(call: Any, script: list[list[Any]]) -> list[Any]:
+    out: list[Any] = []
+    for name, *args in script:
+        if name == "call":
+            out.append(await call(*args))
+        elif name == "parallel":
+            out.append(await asyncio.gather(*(call(*each) for each in args[0])))
+    return out
+
+
+FRAMEWORKS = {"langchain": langchain, "openai-agents": openai_agents, "pydantic-ai": pydantic_ai, "fastmcp": fastmcp}
+print(json.dumps({"out": asyncio.run(FRAMEWORKS[sys.argv[2]](sys.argv[1], json.loads(sys.argv[3]))), "seen": []}))
