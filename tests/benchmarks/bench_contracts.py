@@ -29,7 +29,7 @@ from flowproof_runner.evidence.model import (
 from flowproof_runner.expectations.contract.evaluate import judge
 from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
-from flowproof_runner.mutate.score import study
+from flowproof_runner.mutate.score import Subject, study
 
 RECORDS = 816  # four calls of three events for each record, with the rest: 10,000 events
 CLAIMS = Path(__file__).parents[2] / "examples" / "contracts" / "claims"
@@ -176,8 +176,9 @@ def main() -> None:
         print(f"{len(run_of.events)} events x 50 expectations, {name} lane: {took:.3f} s (bound 1)")
     file = load(CLAIMS / "contract.yml")
     ran = run(file, (sys.executable, str(CLAIMS / "agent.py")))
-    corpus = study(file.contract, ran.evidence, file.reads)
-    took = timed(lambda: study(file.contract, ran.evidence, file.reads))
+    subject = Subject.of(file.contract, ran.evidence)
+    corpus = study(subject, ran.evidence, file.reads)
+    took = timed(lambda: study(subject, ran.evidence, file.reads))
     print(f"{corpus.score.scorable} mutants of a 13-call run, control and no-outcome included: {took:.3f} s (bound 2)")
     with tempfile.TemporaryDirectory() as folder:
         small, adapter = init(Path(folder) / "small.yml")

@@ -14,13 +14,20 @@ app = typer.Typer(
 
 @app.command("test")
 def test(
-    file: Annotated[Path, typer.Argument(help="Contract file, YAML or JSON.")],
+    file: Annotated[Path, typer.Argument(help="Contract file (YAML or JSON), or a recorded flow.")],
     command: Annotated[list[str] | None, typer.Argument(help="The adapter's command, after --.")] = None,
     repeat: Annotated[int, typer.Option("--repeat", min=1, help="Runs; their outcomes are compared.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON on stdout.")] = False,
     folder: Annotated[Path | None, typer.Option("--reports", help="Where reports go.")] = None,
 ) -> None:
-    """Run a contract: exit 0 pass, 1 a check failed, 2 a broken run, 3 a critical safety finding."""
+    """Run a contract: exit 0 pass, 1 a check failed, 2 a broken run, 3 a critical safety finding.
+
+    A recorded *.flow.yaml is replayed as often as --repeat says, and its runs are compared.
+    """
+    if file.name.endswith((".flow.yaml", ".flow.yml")):
+        from flowproof_runner.contract.flow_repeat import repeat as replayed
+
+        raise typer.Exit(replayed(file, repeat))
     from flowproof_runner.contract.testing import run_file
 
     raise typer.Exit(run_file(file, tuple(command or ()), repeat=repeat, as_json=as_json, folder=folder))
@@ -68,3 +75,15 @@ def inspect(run: Annotated[Path, typer.Argument(help="Report of a contract run."
     content = read(run)
     for text in (*lines(content), *event_lines(content)):
         print(text)
+
+
+@app.command("snapshot")
+def snapshot(
+    path: Annotated[Path, typer.Argument(help="File to write.")],
+    command: Annotated[list[str], typer.Argument(help="The MCP server's command, after --.")],
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for its catalogue.")] = 10.0,
+) -> None:
+    """Write what an MCP server offers, to hold it to: mcp[].snapshot, or mcp.toolSnapshot of a contract."""
+    from flowproof_runner.contract.snapshot import snapshot as written
+
+    print(f"wrote {path} · {written(path, tuple(command), timeout)} tools")

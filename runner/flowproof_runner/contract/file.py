@@ -154,6 +154,7 @@ class _Loader:
         limit, mcp = self.envelope.performance.maxDurationMs, self.envelope.mcp
         if mcp is not None:
             tools = self._resolved(mcp.toolSnapshot, ("mcp", "toolSnapshot")) if mcp.toolSnapshot is not None else None
+            tools = tools.get("tools") if isinstance(tools, dict) else tools  # as `contract snapshot` writes it
             extra.append(
                 Lane(
                     id="mcp",

@@ -14,10 +14,9 @@ from flowproof_runner.contract.file import ContractFile, load
 from flowproof_runner.contract.report import read
 from flowproof_runner.contract.run import run
 from flowproof_runner.evidence.model import Evidence
-from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Exit
 from flowproof_runner.mutate.render import data, table
-from flowproof_runner.mutate.score import Study, study
+from flowproof_runner.mutate.score import Study, Subject, study
 from flowproof_runner.mutate.worlds import Visit, visit_all
 
 
@@ -43,14 +42,14 @@ class Options:
 def mutate(path: Path, options: Options) -> int:
     """Study the checks of a file and print it; the exit code. Raises MutateError."""
     if path.name.endswith((".flow.yaml", ".flow.yml")):
-        contract, evidence = _recorded_flow(path)
-        return _told(study(contract, evidence, options.reads), None, options)
+        from flowproof_runner.mutate.flow import recorded
+
+        subject, evidence = recorded(path)
+        return _told(_studied(path, study(subject, evidence, options.reads)), None, options)
     file = load(path)
     evidence = _evidence(file, options)
-    studied = study(file.contract, evidence, (*options.reads, *file.reads))
-    if studied.baseline:
-        found = "; ".join(f"{finding.id}: {finding.message}" for finding in studied.baseline[:5])
-        raise MutateError(f"{path}: the checks fail on the run as it is, so mutants would prove nothing: {found}")
+    subject = Subject.of(file.contract, evidence)
+    studied = _studied(path, study(subject, evidence, (*options.reads, *file.reads)))
     visits = visit_all(file, options.command, options.worlds, evidence) if options.worlds is not None else None
     return _told(studied, visits, options)
 
@@ -71,13 +70,12 @@ def _reported(path: Path) -> Evidence:
     return from_rows(rows, complete=True, duration_ms=duration if isinstance(duration, int | float) else None)
 
 
-def _recorded_flow(path: Path) -> tuple[Contract, Evidence]:
-    from flowproof_runner.mutate.flow import recorded
-
-    contract, evidence = recorded(path)
-    if not contract.expectations:
-        raise MutateError(f"{path}: has no expect:, so there are no checks to measure")
-    return contract, evidence
+def _studied(path: Path, studied: Study) -> Study:
+    """The study, unless the checks already fail on the run as it is."""
+    if studied.baseline:
+        found = "; ".join(f"{finding.id}: {finding.message}" for finding in studied.baseline[:5])
+        raise MutateError(f"{path}: the checks fail on the run as it is, so mutants would prove nothing: {found}")
+    return studied
 
 
 def _told(studied: Study, visits: Sequence[Visit] | None, options: Options) -> int:

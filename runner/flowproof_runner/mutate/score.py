@@ -72,18 +72,36 @@ class Study:
     reads: frozenset[str]
 
 
-def study(contract: Contract, evidence: Evidence, reads: Iterable[str] = ()) -> Study:
-    """Mutate a run and judge every mutant by the contract. `reads`: tools that change nothing, besides the obvious."""
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The checks under study, and what the control and the study without an outcome leave of them."""
+
+    checks: Checks
+    control: Checks
+    silent: Checks
+
+    @staticmethod
+    def of(contract: Contract, baseline: Evidence, more: Checks = lambda run: ()) -> Subject:
+        """A contract's checks. `more`: checks of another kind that stand beside it, the steps of a spec."""
+        bare, quiet = stripped(contract, baseline), without_outcome(contract)
+        return Subject(
+            lambda run: (*evaluate(contract, run), *more(run)),
+            lambda run: evaluate(bare, run),
+            lambda run: (*evaluate(quiet, run), *more(run)),
+        )
+
+
+def study(subject: Subject, evidence: Evidence, reads: Iterable[str] = ()) -> Study:
+    """Mutate a run and judge every mutant. `reads`: tools that change nothing, besides the obvious."""
     known = frozenset(reads) | reading(evidence)
-    silent, bare = without_outcome(contract), stripped(contract)
     corpus = Corpus.of(evidence, known)
     story = Story.of(evidence)
     reported = story.outcome is not None and story.outcome.output is not None
     return Study(
-        evaluate(contract, evidence),
-        corpus.score(lambda run: evaluate(contract, run)),
-        corpus.score(lambda run: evaluate(bare, run)),
-        Corpus.of(story.unreported(), known).score(lambda run: evaluate(silent, run)) if reported else None,
+        subject.checks(evidence),
+        corpus.score(subject.checks),
+        corpus.score(subject.control),
+        Corpus.of(story.unreported(), known).score(subject.silent) if reported else None,
         known,
     )
 
@@ -121,11 +139,14 @@ class Corpus:
         return Score(tuple(killed), tuple(survivors), self.equivalents, overblocked, dict(by_finding.most_common()))
 
 
-def stripped(contract: Contract) -> Contract:
-    """The negative control: two tools that must be called, and the status."""
+def stripped(contract: Contract, baseline: Evidence) -> Contract:
+    """The negative control: two tools that must be called (the contract's own, else the run's first) and the status."""
     required: Sequence[AnyExpectation] = [
         e for e in contract.expectations if isinstance(e, Calls) and e.kind == "required" and e.when is None
     ]
+    if len(required) < 2:
+        tools = dict.fromkeys(call.tool for call in View(baseline).calls)
+        required = [Calls(tools=(tool,), at_least=1, kind="required") for tool in tools]
     status = [
         Outcome(id=e.id, status=e.status)
         for e in contract.expectations

@@ -143,3 +143,18 @@ def test_the_mutants_of_a_recorded_flow_are_judged(
     told = json.loads(capsys.readouterr().out)
     assert told["score"]["faults"] > 5
     assert told["score"]["percent"] > told["control"]["percent"]
+
+
+def test_replays_are_compared_and_what_differs_is_the_agents_own(
+    flow: Callable[..., Path], shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = flow(REFUND + DONE)
+    assert flowproof(["record", str(path)]) == 0
+    assert flowproof(["contract", "test", str(path), "--repeat", "2"]) == 0
+    odd = "import os\nos.path.exists('ran') and call('order', id='A')\nopen('ran', 'w').close()\n"
+    flow(odd + REFUND + DONE)
+    capsys.readouterr()
+    assert flowproof(["contract", "test", str(path), "--repeat", "2"]) == 1
+    told = capsys.readouterr().out
+    assert "repeat.tool_sequence: 2 different sequences of tools" in told
+    assert "order → order → refund" in told

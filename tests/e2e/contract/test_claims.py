@@ -13,7 +13,7 @@ from flowproof_runner.contract.file import load
 from flowproof_runner.contract.run import ContractRun, run
 from flowproof_runner.entry import run as flowproof
 from flowproof_runner.findings import Exit
-from flowproof_runner.mutate.score import study
+from flowproof_runner.mutate.score import Subject, study
 from flowproof_runner.mutate.worlds import visit_all
 
 CLAIMS = Path(__file__).parents[3] / "examples" / "contracts" / "claims"
@@ -34,7 +34,8 @@ def test_the_contract_accepts_the_agent_and_every_expectation_is_exercised(basel
 def test_the_contract_catches_98_percent_with_and_without_the_report_and_the_control_does_not(
     baseline: ContractRun,
 ) -> None:
-    found = study(baseline.file.contract, baseline.evidence, baseline.file.reads)
+    subject = Subject.of(baseline.file.contract, baseline.evidence)
+    found = study(subject, baseline.evidence, baseline.file.reads)
     assert found.score.scorable > 90
     assert found.score.percent >= 98
     assert found.without_outcome is not None

@@ -21,6 +21,7 @@ from flowproof_runner.drivers.backend import Answer, BackendContext, NoSuchTool
 from flowproof_runner.drivers.fixtures import Case, Fixtures
 from flowproof_runner.drivers.mcp_backend import HttpServer, McpBackend, Mixed, StdioServer
 from flowproof_runner.drivers.mcp_wire import McpFailure
+from flowproof_runner.entry import run as flowproof
 
 SERVER = (sys.executable, "-S", str(Path(__file__).with_name("mcp_shop.py")))
 HTTP_SERVER = Path(__file__).with_name("mcp_http.py")
@@ -168,3 +169,13 @@ def test_a_server_behind_a_url_answers_too(url: str) -> None:
         assert backend.call("web.add", {"a": "x"}).is_error
     finally:
         backend.close()
+
+
+def test_a_catalogue_is_kept_and_its_server_is_held_to_it(ran: Callable[..., ContractRun], shop: Path) -> None:
+    assert flowproof(["contract", "snapshot", "tools.json", "--", *SERVER]) == 0
+    kept = json.loads((shop / "tools.json").read_text())
+    script = 'o = call("order", id="A")'
+    assert ids(ran(script, toolSnapshot=kept["tools"], capabilitySnapshot=kept["capabilities"])) == []
+    kept["tools"][0]["description"] = "changed"
+    assert ids(ran(script, toolSnapshot=kept["tools"])) == ["mcp.schema_drift"]
+    assert flowproof(["contract", "snapshot", "tools.json", "--", "/no/such/server"]) == 2

@@ -10,7 +10,7 @@ from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Exit
 from flowproof_runner.mutate.command import exit_of
-from flowproof_runner.mutate.score import reading, study
+from flowproof_runner.mutate.score import Subject, reading, study
 from flowproof_runner.mutate.worlds import Visit
 
 THOROUGH = {
@@ -37,7 +37,7 @@ THOROUGH = {
 def test_thorough_checks_catch_everything_and_the_control_next_to_nothing(
     recorded: Evidence, contract: Callable[..., Contract]
 ) -> None:
-    found = study(contract(**THOROUGH), recorded)
+    found = study(Subject.of(contract(**THOROUGH), recorded), recorded)
     assert found.baseline == ()
     assert found.score.survivors == ()
     assert found.score.overblocked == ()
@@ -48,7 +48,7 @@ def test_thorough_checks_catch_everything_and_the_control_next_to_nothing(
 
 
 def test_a_survivor_comes_with_what_would_have_caught_it(recorded: Evidence, contract: Callable[..., Contract]) -> None:
-    lax = study(contract(calls=["list_orders", "refund at least once"]), recorded)
+    lax = study(Subject.of(contract(calls=["list_orders", "refund at least once"]), recorded), recorded)
     advice = {survivor.mutant.id: survivor.would_kill for survivor in lax.score.survivors}
     assert advice["swap-arg:3:amount"] == "args: refund where amount equals result(list_orders).orders[].amount"
     assert advice["reorder:1"] == "order: list_orders before refund"
@@ -57,12 +57,12 @@ def test_a_survivor_comes_with_what_would_have_caught_it(recorded: Evidence, con
 
 
 def test_moving_changes_and_reading_again_is_no_fault(recorded: Evidence, contract: Callable[..., Contract]) -> None:
-    found = study(contract(**THOROUGH), recorded)
+    found = study(Subject.of(contract(**THOROUGH), recorded), recorded)
     assert {mutant.id for mutant, _ in found.score.equivalents} == {"duplicate-call:1", "reorder:2"}
 
 
 def test_checks_that_reject_what_is_no_fault_are_told(recorded: Evidence, contract: Callable[..., Contract]) -> None:
-    found = study(contract(calls=["list_orders", "exactly 1 of list_orders"]), recorded)
+    found = study(Subject.of(contract(calls=["list_orders", "exactly 1 of list_orders"]), recorded), recorded)
     assert [mutant.id for mutant in found.score.overblocked] == ["duplicate-call:1"]
 
 
@@ -87,5 +87,5 @@ def test_the_exit_code_follows_the_threshold_and_the_worlds(
     worlds: tuple[Visit, ...],
     expected: Exit,
 ) -> None:
-    found = study(contract(calls=["list_orders", "refund at least 2 times"]), recorded)
+    found = study(Subject.of(contract(calls=["list_orders", "refund at least 2 times"]), recorded), recorded)
     assert exit_of(found, worlds, threshold) == expected
