@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract.values import decoded, key, short
+from flowproof_runner.expectations.contract.values import Key, decoded, key, short
 from flowproof_runner.mutate.leaves import Path, leaves
 from flowproof_runner.mutate.mutant import Mutant
 from flowproof_runner.mutate.operators import Material
@@ -62,26 +62,36 @@ def _reported(mutant: Mutant, material: Material) -> str:
     if isinstance(value, list):
         return f"count({name}) equals the number of calls or records it lists"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _number(name, value, material)
+        return _number(name, value, mutant.path, material)
+    return _same_set(name, mutant.path, material) or f"{name} equals {short(value)}"
+
+
+def _same_set(name: str, path: Path, material: Material) -> str | None:
+    """The calls whose arguments are just what the report lists there, if there are such."""
+    outcome = material.story.outcome
+    general = _general(path)
+    listed = {key(v) for at, v in leaves(outcome.output if outcome is not None else None) if _general(at) == general}
+    passed: dict[tuple[str, str], set[Key]] = {}
     for use in material.story.uses:
-        for path, found in leaves(use.call.arguments):
-            if key(found) == key(value):
-                return f"{name} same set as args({use.call.tool}).{_general(path)}"
-    source = next((_seen(value, use, material) for use in material.story.uses[-1:]), None)
-    return f"{name} in {source}" if source else f"{name} equals {short(value)}"
+        for at, value in leaves(use.call.arguments):
+            passed.setdefault((use.call.tool, _general(at)), set()).add(key(value))
+    for (tool, argument), values in passed.items():
+        if values == listed:
+            return f"{name} same set as args({tool}).{argument}"
+    return None
 
 
-def _number(name: str, value: int | float, material: Material) -> str:
+def _number(name: str, value: int | float, path: Path, material: Material) -> str:
     tools = {use.call.tool for use in material.story.uses}
     for tool in sorted(tools):
         uses = [use for use in material.story.uses if use.call.tool == tool]
         if len(uses) == value:
             return f"{name} equals count(args({tool}).{_first(uses[0])})"
-        for path, _ in leaves(uses[0].call.arguments):
-            numbers = [n for use in uses for at, n in leaves(use.call.arguments) if at == path and _is_number(n)]
+        for argument, _ in leaves(uses[0].call.arguments):
+            numbers = [n for use in uses for at, n in leaves(use.call.arguments) if at == argument and _is_number(n)]
             if numbers and abs(sum(n for n in numbers if isinstance(n, int | float)) - value) < 1e-9:
-                return f"{name} equals sum(args({tool}).{_general(path)})"
-    return f"{name} equals {short(value)}"
+                return f"{name} equals sum(args({tool}).{_general(argument)})"
+    return _same_set(name, path, material) or f"{name} equals {short(value)}"
 
 
 def _is_number(value: JsonValue) -> bool:
