@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flowproof_runner.drivers import environment
 from flowproof_runner.drivers.base import DriverError, DriverResult, Ending, Task
+from flowproof_runner.drivers.guard import guarded
 from flowproof_runner.drivers.handles import Handles, handles, warning
 from flowproof_runner.drivers.spawn import Launch, Plain, Running, Spawner
 from flowproof_runner.drivers.tree import Stopped
@@ -46,13 +47,14 @@ class Command:
         filled = handles(task.prompt, task.addresses, task.folder)
         launch = self._launch(task, filled)
         started = time.monotonic()
-        running = self.spawner.spawn(launch)
-        try:
-            ending = _watch(running, task, launch, started + task.timeout_s)
-            duration_s = time.monotonic() - started
-        finally:
-            # Also when this thread is interrupted: nothing may be left.
-            stopped = running.stop(_HURRY_GRACE_S if task.cancelled.is_set() else _grace(task))
+        with guarded(launch.mark):
+            running = self.spawner.spawn(launch)
+            try:
+                ending = _watch(running, task, launch, started + task.timeout_s)
+                duration_s = time.monotonic() - started
+            finally:
+                # Also when this thread is interrupted: nothing may be left.
+                stopped = running.stop(_HURRY_GRACE_S if task.cancelled.is_set() else _grace(task))
         return _result(running, launch, ending, duration_s, stopped, self._warnings(filled))
 
     def _launch(self, task: Task, filled: Handles) -> Launch:
