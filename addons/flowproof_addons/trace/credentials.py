@@ -53,8 +53,11 @@ def _shape(kind: str, prefixes: tuple[str, ...], tail: str) -> Shape:
     return Shape(kind, prefixes, re.compile(rf"(?<![A-Za-z0-9])(?:{start}){tail}"))
 
 
-_RANDOM = r"(?=[A-Za-z0-9_-]*[A-Za-z0-9]{12})(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"
-"""Long, with a digit and without word-sized pieces only: `sk-estimator-doc-link` is a CSS class."""
+_RANDOM = r"(?=[A-Za-z0-9_-]{0,80}[A-Za-z0-9]{12})(?=[A-Za-z_-]{0,80}[0-9])[A-Za-z0-9_-]{20,}"
+"""Long, with a digit and without word-sized pieces only: `sk-estimator-doc-link` is a CSS class.
+
+Every open repetition that something must follow is bounded: hostile text must not cost the square of its length.
+"""
 
 SHAPES = (
     _shape("anthropic", ("sk-ant-",), _RANDOM),
@@ -72,11 +75,11 @@ SHAPES = (
     _shape("xai", ("xai-",), r"[A-Za-z0-9]{60,}"),
     _shape("npm", ("npm_",), r"[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _shape("pypi", ("pypi-AgEI",), r"[A-Za-z0-9_-]{50,}"),
-    _shape("jwt", ("eyJ",), r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    _shape("jwt", ("eyJ",), r"[A-Za-z0-9_-]{10,1000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{20,}"),
     Shape(
         "private-key",
         ("-----BEGIN ",),
-        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----"),
+        re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{1,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"),
     ),
 )
 """Tried in order, so the narrower shape comes first."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from flowproof_addons.errors import FlowproofError
 from flowproof_addons.trace import atomic, blobs
 from flowproof_addons.trace.entry import Reader, Writer
-from flowproof_addons.trace.json_value import JsonError, parse
+from flowproof_addons.trace.json_value import FILE_DEPTH, JsonError, parse
 from flowproof_addons.trace.model import Exchange, JsonValue, Trace
 from flowproof_addons.trace.place import line_of
 from flowproof_addons.trace.pretty import pretty
@@ -38,7 +38,7 @@ def load(path: Path) -> Trace:
     """The trace in a file. Raises CassetteError."""
     text = _text(path)
     try:
-        value = parse(text)
+        value = parse(text, FILE_DEPTH)
     except JsonError as error:
         raise _unreadable(path, text, error) from error
     try:

@@ -9,7 +9,7 @@ from threading import Lock
 
 from flowproof_addons.trace.entry import Reader, Writer
 from flowproof_addons.trace.file import CassetteError
-from flowproof_addons.trace.json_value import JsonError, dump, parse
+from flowproof_addons.trace.json_value import FILE_DEPTH, JsonError, dump, parse
 from flowproof_addons.trace.model import Exchange
 from flowproof_addons.trace.redact import Redactor
 from flowproof_addons.trace.shape import Node, ShapeError
@@ -79,7 +79,7 @@ def recover(path: Path) -> Recovered:
     found: list[tuple[int, Exchange]] = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(reader.read(Node(parse(line))))
+            found.append(reader.read(Node(parse(line, FILE_DEPTH))))
         except (JsonError, ShapeError) as error:
             raise CassetteError(f"{path}:{number}: is damaged: {error}; run the flow again") from error
     return Recovered(tuple(exchange for _, exchange in sorted(found, key=lambda pair: pair[0])), torn)

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 
 from flowproof_addons.trace.model import JsonValue
 
-MAX_DEPTH = 200
-"""Deepest nesting read; every recursive walk over a value relies on it."""
+MAX_DEPTH = 100
+"""Deepest nesting of a body; every recursive walk over a value relies on a bound like it."""
+
+FILE_DEPTH = MAX_DEPTH + 40
+"""Deepest nesting of a trace, which holds bodies some levels down."""
 
 _PLAIN_MARSHAL = 2
 """The last marshal format without back references: its bytes depend on the value alone."""
@@ -48,11 +51,11 @@ class Number(float):
         return self.literal
 
 
-def parse(data: bytes | str) -> JsonValue:
+def parse(data: bytes | str, max_depth: int = MAX_DEPTH) -> JsonValue:
     """The value of one JSON document (RFC 8259; bytes must be UTF-8).
 
     Raises JsonError for anything else: a key given twice in one object, NaN and Infinity, nesting beyond
-    MAX_DEPTH, text after the document.
+    `max_depth`, text after the document.
     """
     text = data if isinstance(data, str) else _decoded(data)
     try:
@@ -60,9 +63,9 @@ def parse(data: bytes | str) -> JsonValue:
     except json.JSONDecodeError as error:
         raise JsonError(_plain(error.msg), error.lineno, error.colno) from error
     except RecursionError:
-        raise JsonError(f"nested deeper than {MAX_DEPTH} levels") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(value)
+        raise JsonError(f"nested deeper than {max_depth} levels") from None
+    if text.count("[") + text.count("{") > max_depth:
+        _check_depth(value, max_depth)
     return value
 
 
@@ -179,10 +182,10 @@ def _no_constant(name: str) -> JsonValue:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_float, parse_int=_int, parse_constant=_no_constant)
 
 
-def _check_depth(value: JsonValue) -> None:
+def _check_depth(value: JsonValue, max_depth: int) -> None:
     """Level by level, without recursion; one list comprehension a level costs a tenth of parsing."""
     level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(max_depth):
         level = [
             child
             for node in level
@@ -191,7 +194,7 @@ def _check_depth(value: JsonValue) -> None:
         ]
         if not level:
             return
-    raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
+    raise JsonError(f"nested deeper than {max_depth} levels")
 
 
 def _encodable(text: str) -> bool:

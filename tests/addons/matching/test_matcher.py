@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.matcher import PARALLEL, Hit, Matcher
+from flowproof_addons.session import Pin
 from flowproof_addons.trace import body
-from flowproof_addons.trace.json_value import compact, parse
+from flowproof_addons.trace.json_value import MAX_DEPTH, compact, parse
 from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request
 
 type Make[T] = Callable[..., T]
@@ -318,3 +319,17 @@ def test_in_whatever_order_the_recorded_requests_come_all_are_answered(
         answer = hit(run, found[index])
         assert compact(found[answer.index], sort_keys=True) == compact(found[index], sort_keys=True)
     assert run.unserved() == ()
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_the_deepest_body_is_matched_and_reported_on(
+    opening: str, matcher: Make[Matcher], recorded: Make[Exchange], hit: Make[Hit], miss: Make[Divergence]
+) -> None:
+    def deep(leaf: str) -> str:
+        closing = ("]" if opening == "[" else "}") * (MAX_DEPTH - 1)
+        return '{"messages":' + opening * (MAX_DEPTH - 1) + leaf + closing + "}"
+
+    pins = [Pin(at="**.nothing", name="a"), Pin(match="seen (.*)", name="b"), Pin(at="**", match="zz", name="c")]
+    run = matcher(recorded(deep('"seen one"')), pins=pins, secrets={"TOKEN": "a-secret"})
+    assert miss(run, deep('"heard two"')).differences
+    assert hit(run, deep('"seen two"')).rules == ("b",)

@@ -79,3 +79,9 @@ def test_credential_headers(name: str) -> None:
 )
 def test_other_headers(name: str) -> None:
     assert not is_header(name)
+
+
+@pytest.mark.parametrize("text", ["sk-" * 30_000, "-eyJ" * 30_000, "-----BEGIN " * 30_000, "sk-ant-" * 30_000])
+def test_hostile_text_costs_no_more_than_its_length(text: str) -> None:
+    """Quadratic search would take minutes here."""
+    assert list(key_shapes(text)) == []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flowproof_addons.trace.body import reply
 from flowproof_addons.trace.file import CassetteError, blob_folder, load, save
-from flowproof_addons.trace.json_value import Number, compact, dump, parse
+from flowproof_addons.trace.json_value import MAX_DEPTH, Number, compact, dump, parse
 from flowproof_addons.trace.model import (
     Attempt,
     BytesBody,
@@ -234,6 +234,13 @@ def test_members_of_later_versions_are_kept(path: Path) -> None:
     assert document["model"]["turns"][0]["later"] == 2
 
 
+def test_the_deepest_body_that_is_read_can_be_stored_and_read_again(path: Path) -> None:
+    deep = parse('{"a":' * MAX_DEPTH + "1" + "}" * MAX_DEPTH)
+    made = trace(turn({"b": [deep]}), turn(deep), turn([deep] * 3))
+    save(path, made)
+    assert load(path) == made
+
+
 def test_windows_line_ends_and_a_byte_order_mark_are_read(path: Path) -> None:
     made = trace(turn({"a": "b\nc"}))
     save(path, made)
@@ -328,7 +335,7 @@ def test_a_file_cut_anywhere_is_refused_and_never_loaded_in_part(path: Path) -> 
             '{"a": 1, "a": 2}',
             "{path}: is not JSON: the key 'a' stands twice in one object; {restore}",
         ),
-        ("[" * 5000, "{path}: is not JSON: nested deeper than 200 levels; {restore}"),
+        ("[" * 5000, "{path}: is not JSON: nested deeper than 140 levels; {restore}"),
         (
             '{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> x\n}',
             "{path}:2: holds a merge conflict (<<<<<<<); take one side whole (git checkout --ours or --theirs), "
