@@ -49,7 +49,8 @@ def line(expectation: AnyExpectation) -> str:
             return _arguments(expectation)
         case Confirmation():
             bound = " with same arguments" if expectation.bound else ""
-            return f"{expectation.tool} needs {expectation.by} approved{bound}"
+            asked = "confirmation" if expectation.by == "any" else f"{expectation.by} approved"
+            return f"{expectation.tool} needs {asked}{bound}"
         case Outcome():
             return _outcome(expectation)
         case Budget():
