@@ -6,6 +6,7 @@ tables (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 NUMBERS: Final[dict[str, dict[str, int]]] = {
@@ -88,6 +89,10 @@ _EVERYWHERE: Final = {  # numbers from 424 on are the same on every architecture
 }
 for _table in NUMBERS.values():
     _table.update(_EVERYWHERE)
+
+MACHINE: Final = os.uname().machine if hasattr(os, "uname") else ""
+NUMBER: Final = NUMBERS.get(MACHINE, {})
+"""System call numbers of this machine; empty where containment knows no numbers."""
 
 AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from flowproof_runner.containment.filter import NoCompiler, program
-from flowproof_runner.containment.launcher import Program
-from flowproof_runner.containment.order import Order
+from flowproof_runner.containment.order import Order, Program
 from flowproof_runner.containment.policy import Policy
 from flowproof_runner.containment.process import TOKEN, ContainedProcess, NotContained
 
@@ -57,6 +55,8 @@ class Contained:
         """
         if sys.platform != "linux":
             raise NotContained("egress containment is Linux only")
+        from flowproof_runner.containment.filter import NoCompiler, program  # made of what only Linux has
+
         with ExitStack() as opened:
             zero, one, two = (_duplicate(stream, opened) for stream in (stdin, stdout, stderr))
             errors = tempfile.TemporaryFile()

@@ -12,7 +12,7 @@ from functools import cache
 from typing import IO
 
 from flowproof_addons.errors import FlowproofError
-from flowproof_runner.containment.kernel import MACHINE, NUMBER
+from flowproof_runner.containment.abi import MACHINE, NUMBER
 from flowproof_runner.containment.rules import EVERY_BIT, Condition, Rule, rules
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from flowproof_runner.containment import launcher
+from flowproof_runner.containment.order import PROBE
 from flowproof_runner.containment.report import (
     Asked,
     ContainmentReport,
@@ -17,14 +17,16 @@ from flowproof_runner.containment.report import (
     Violation,
 )
 
-SELF_TEST: Final = "{}:{}".format(*launcher.PROBE)
+SELF_TEST: Final = "{}:{}".format(*PROBE)
 """The launch's own probe, which is no news."""
 
 
 class Gathering:
     """What has been seen so far. Things seen twice are kept once."""
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: Mapping[str, str] | None = None) -> None:
+        """`hidden`: hosts and addresses that are not to be shown, with what is shown instead."""
+        self._hidden = hidden or {}
         self._violations: dict[tuple[str, str, str], Violation] = {}
         self._names: dict[Asked, None] = {}
         self._probes: dict[str, None] = {}
@@ -35,6 +37,7 @@ class Gathering:
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Take in one event; those of a launch and its end are not this report's."""
+        event = {**event, **{key: self._shown(event[key]) for key in ("to", "name") if key in event}}
         match event["event"]:
             case "denied" | "listen":
                 self._count(_violation(event))
@@ -67,6 +70,13 @@ class Gathering:
             tuple(self._files),
             tuple(self._faults),
         )
+
+    def _shown(self, text: str) -> str:
+        if text in self._hidden:
+            return self._hidden[text]
+        host, colon, port = text.rpartition(":")
+        bare = host.removeprefix("[").removesuffix("]")
+        return f"{self._hidden[bare]}:{port}" if colon and bare in self._hidden else text
 
     def _name(self, event: Mapping[str, Any]) -> None:
         asked = Asked(event["name"], event["type"], event["declared"], event["harmless"])

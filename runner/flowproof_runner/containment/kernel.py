@@ -12,10 +12,6 @@ import struct
 
 from flowproof_runner.containment import abi
 
-MACHINE = os.uname().machine
-NUMBER = abi.NUMBERS.get(MACHINE, {})
-"""System call numbers of this machine; empty where containment knows no numbers."""
-
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall
 _syscall.restype = ctypes.c_long
@@ -76,13 +72,13 @@ def _checked(result: int) -> int:
 
 def syscall(name: str, *arguments: int) -> int:
     """Make a system call with integer arguments."""
-    return _checked(int(_syscall(ctypes.c_long(NUMBER[name]), *map(ctypes.c_long, arguments))))
+    return _checked(int(_syscall(ctypes.c_long(abi.NUMBER[name]), *map(ctypes.c_long, arguments))))
 
 
 def syscall_with(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
     """Make a system call some of whose arguments are buffers."""
     words = (a if isinstance(a, ctypes.Array) else ctypes.c_long(a or 0) for a in arguments)
-    return _checked(int(_syscall(ctypes.c_long(NUMBER[name]), *words)))
+    return _checked(int(_syscall(ctypes.c_long(abi.NUMBER[name]), *words)))
 
 
 def prctl(option: int, value: int = 0) -> None:
@@ -92,12 +88,12 @@ def prctl(option: int, value: int = 0) -> None:
 
 def pidfd_open(pid: int, flags: int = 0) -> int:
     """A descriptor of a process that no reuse of its number can redirect."""
-    return _checked(_pidfd_open(NUMBER["pidfd_open"], pid, flags))
+    return _checked(_pidfd_open(abi.NUMBER["pidfd_open"], pid, flags))
 
 
 def pidfd_getfd(pidfd: int, fd: int) -> int:
     """Duplicate a descriptor of another process: the same open file, not a copy of it."""
-    return _checked(_pidfd_getfd(NUMBER["pidfd_getfd"], pidfd, fd, 0))
+    return _checked(_pidfd_getfd(abi.NUMBER["pidfd_getfd"], pidfd, fd, 0))
 
 
 def read_vectors(pid: int, local: ctypes.Array[Iovec], remote: ctypes.Array[Iovec], count: int) -> int:

@@ -9,25 +9,10 @@ import errno
 import os
 import signal
 import socket
-from dataclasses import dataclass
 from typing import Never
 
 from flowproof_runner.containment import abi, kernel, landlock
-
-PROBE = ("192.0.2.1", 9)
-"""TEST-NET-1. Connecting a UDP socket sends nothing; refused with EACCES, it proves filter, reading and answering."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What to run, and under what."""
-
-    argv: tuple[str, ...]
-    env: dict[str, str]
-    cwd: str
-    stdio: tuple[int, int, int]
-    filters: tuple[bytes, bytes]
-    """The compiled filter for a tree under Landlock, and the one for a tree without."""
+from flowproof_runner.containment.order import PROBE, Program
 
 
 def become(program: Program, status: int, ack: int) -> Never:

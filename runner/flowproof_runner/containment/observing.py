@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flowproof_runner.containment import kernel
+from flowproof_runner.containment import abi
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.notify import CONTINUE, Handler, Reply
 from flowproof_runner.containment.target import Call
@@ -59,9 +59,7 @@ SHAPES = {
 
 def handlers(context: Context) -> dict[int, Handler]:
     """A handler for each of them."""
-    return {
-        kernel.NUMBER[name]: _observer(context, name, shape) for name, shape in SHAPES.items() if name in kernel.NUMBER
-    }
+    return {abi.NUMBER[name]: _observer(context, name, shape) for name, shape in SHAPES.items() if name in abi.NUMBER}
 
 
 def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Reply]:

@@ -5,9 +5,25 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import asdict, dataclass
+from typing import Final
 
-from flowproof_runner.containment.launcher import Program
 from flowproof_runner.containment.policy import Entry, Policy
+
+PROBE: Final = ("192.0.2.1", 9)
+"""Where a launch tests itself: TEST-NET-1. Connecting a UDP socket sends nothing; refused with EACCES, it proves the
+filter, the reading and the answering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run, and under what."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    stdio: tuple[int, int, int]
+    filters: tuple[bytes, bytes]
+    """The compiled filter for a tree under Landlock, and the one for a tree without."""
 
 
 @dataclass(frozen=True, slots=True)

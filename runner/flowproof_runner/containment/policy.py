@@ -150,6 +150,18 @@ class Policy:
         return found
 
 
+def hidden(entries: Iterable[Entry]) -> dict[str, str]:
+    """Each host or address that came out of a variable, with what the spec has in its place: `${SERVICE}`."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        if "${" in entry.text:
+            host, colon, port = entry.text.rpartition(":")
+            shown = host if colon and (port.isdigit() or port.startswith("${")) else entry.text
+            found |= {network.removesuffix("/32").removesuffix("/128"): shown for network in entry.networks}
+            found |= {entry.name: shown} if entry.name else {}
+    return found
+
+
 def pin(entry: Entry, resolve: Resolver) -> Entry:
     """The entry with its name, if it has one, bound to the addresses the resolver gives now."""
     return replace(entry, networks=tuple(resolve(entry.name))) if entry.name else entry

@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 
 from flowproof_runner.containment.gathering import Gathering
 from flowproof_runner.containment.order import Order
+from flowproof_runner.containment.policy import hidden
 from flowproof_runner.containment.report import (
     ENFORCED,
     ENFORCED_WITH_LANDLOCK,
@@ -42,7 +43,7 @@ class ContainedProcess:
         self._token = token
         self._steps: dict[str, dict[str, Any]] = {}
         """The events of the launch and the end, by kind."""
-        self._seen = Gathering()
+        self._seen = Gathering(hidden(order.policy.entries))
         self._launched = Event()
         self._over = Event()
         self._stopped: int | None = None

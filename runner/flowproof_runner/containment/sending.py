@@ -157,7 +157,7 @@ def _netlink_name(name: bytes) -> bytes:
 
 
 def _raises_signal(call: Call, fd: int) -> bool:
-    flags = call.integer(2 if call.number == kernel.NUMBER["sendmsg"] else 3)
+    flags = call.integer(2 if call.number == abi.NUMBER["sendmsg"] else 3)
     return not flags & socket.MSG_NOSIGNAL and sockets.Nature(fd).kind == socket.SOCK_STREAM
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from flowproof_runner.containment.contained import Contained
 from flowproof_runner.containment.policy import Policy
@@ -11,6 +12,9 @@ from flowproof_runner.containment.process import ContainedProcess, NotContained
 from flowproof_runner.containment.report import ContainmentReport, not_contained
 from flowproof_runner.drivers.spawn import Launch, Plain, Running, cannot_start, output_file
 from flowproof_runner.drivers.tree import Stopped, adopt_orphans
+
+_IMPATIENT: Final = {"npm_config_fetch_retries": "0", "PIP_RETRIES": "0"}
+"""pip and npm try again for seconds whatever the error, also what was refused."""
 
 
 @dataclass(slots=True)
@@ -32,7 +36,8 @@ class ContainedSpawner:
         with output_file(launch.stdout) as stdout, output_file(launch.stderr) as stderr:
             contained = Contained(self.policy, self.folder)
             try:
-                process = contained.spawn(launch.words, launch.environment, launch.cwd, stdout=stdout, stderr=stderr)
+                environment = {**_IMPATIENT, **launch.environment}
+                process = contained.spawn(launch.words, environment, launch.cwd, stdout=stdout, stderr=stderr)
             except NotContained as reason:
                 self.report = ContainmentReport(not_contained(str(reason)))
                 return Plain().spawn(launch)

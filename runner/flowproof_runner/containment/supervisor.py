@@ -39,7 +39,7 @@ class LaunchFailed(Exception):
 def handlers(context: Context, blocked: Blocked) -> Mapping[int, Handler]:
     """Who answers which system call."""
     sending = Sending(context)
-    number = kernel.NUMBER
+    number = abi.NUMBER
     return {
         number["connect"]: Connecting(context, blocked),
         number["sendto"]: sending.sendto,

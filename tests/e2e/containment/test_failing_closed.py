@@ -13,16 +13,16 @@ POLICY = {"off_host": [f"{ELSEWHERE}/32"]}
 BOOT = """
 import os, signal, sys, errno
 sys.path.insert(0, sys.argv[1])
-from flowproof_runner.containment import kernel, landlock, notify, supervisor
+from flowproof_runner.containment import abi, kernel, landlock, notify, supervisor
 
 def handlers(context, blocked):
     def broken(call):
         {body}
-    return {{**supervisor.handlers(context, blocked), kernel.NUMBER["connect"]: broken}}
+    return {{**supervisor.handlers(context, blocked), abi.NUMBER["connect"]: broken}}
 
 def table(context, blocked):
     real, broken = supervisor.handlers(context, blocked), handlers(context, blocked)
-    number, launched = kernel.NUMBER["connect"], []
+    number, launched = abi.NUMBER["connect"], []
     def connect(call):
         launched.append(call)
         return (real if len(launched) == 1 else broken)[number](call)  # the first is the launch's own test

@@ -101,6 +101,17 @@ def test_an_address_of_a_variable_is_used_and_never_written(flow: Callable[..., 
     assert "198.51.100.77" not in written + done.said
 
 
+def test_the_address_of_a_variable_is_not_told_when_another_of_its_ports_is_tried(
+    flow: Callable[..., Scenario],
+) -> None:
+    made = flow(REACHES, "assert_no_egress", allow_egress=["${SERVICE}:1"])
+    done = made.run(SERVICE="192.0.2.1")
+    assert (done.code, done.ids) == (3, ["egress.undeclared"])
+    assert "${SERVICE}:443 over tcp" in done.findings[0].message
+    written = "".join(p.read_text(errors="replace") for p in (made.folder / ".flowproof").rglob("*") if p.is_file())
+    assert "192.0.2.1" not in written + done.said
+
+
 def test_a_wrong_entry_is_an_error_of_the_spec(flow: Callable[..., Scenario]) -> None:
     done = flow("", "assert_no_egress", allow_egress=["https://api.example.com", "*.example.com"]).run()
     assert done.code == 2

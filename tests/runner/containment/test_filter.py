@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowproof_runner.containment import abi, filter, rules
-from flowproof_runner.containment.kernel import MACHINE, NUMBER
+from flowproof_runner.containment.abi import MACHINE, NUMBER
 from flowproof_runner.containment.rules import Condition, Rule
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not NUMBER, reason="the filter is Linux's")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowproof_runner.containment import sockaddr
-from flowproof_runner.containment.policy import Decision, Entry, Policy, parse, pin
+from flowproof_runner.containment.policy import Decision, Entry, Policy, hidden, parse, pin
 from flowproof_runner.containment.sockaddr import Endpoint
 
 ALLOW, DENY, DNS = Decision.ALLOW, Decision.DENY, Decision.DNS
@@ -78,6 +78,23 @@ def test_the_value_of_a_variable_is_used_and_neither_kept_nor_shown() -> None:
     with pytest.raises(ValueError) as refused:
         parse("${SERVICE}:443", "hidden*value:443")
     assert "hidden" not in str(refused.value)
+
+
+def test_what_came_out_of_a_variable_is_shown_as_the_spec_has_it() -> None:
+    texts = {
+        "${HOST}:443": "api.example.com:443",
+        "${PLACE}": "198.51.100.9:443",
+        "${V6}:1": "[2001:db8::9]:1",
+        "open.example.com": "open.example.com",
+    }
+    pinned = {"api.example.com": ("198.51.100.7", "2001:db8::7"), "open.example.com": ("198.51.100.8",)}
+    assert hidden(pin(parse(text, value), lambda name: pinned[name]) for text, value in texts.items()) == {
+        "api.example.com": "${HOST}",
+        "198.51.100.7": "${HOST}",
+        "2001:db8::7": "${HOST}",
+        "198.51.100.9": "${PLACE}",
+        "2001:db8::9": "${V6}",
+    }
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,22 @@ def test_an_undeclared_name_is_a_violation_a_declared_or_harmless_one_is_not() -
     assert len(report.names) == 4
 
 
+def test_a_destination_out_of_a_variable_is_told_without_its_value() -> None:
+    hidden = {"198.51.100.9": "${HOST}", "2001:db8::9": "${HOST}", "api.example.com": "${HOST}"}
+    gathering = Gathering(hidden)
+    gathering.add(event("denied", to="198.51.100.9:80", protocol="tcp", name="api.example.com"))
+    gathering.add(event("denied", to="[2001:db8::9]:81", protocol="tcp", name=""))
+    gathering.add(event("denied", to="203.0.113.1:80", protocol="tcp", name=""))
+    gathering.add(event("name", name="api.example.com", type="A", declared=True, harmless=False))
+    report = gathering.report(ENFORCED)
+    assert [(one.to, one.name) for one in report.violations] == [
+        ("${HOST}:80", "${HOST}"),
+        ("${HOST}:81", ""),
+        ("203.0.113.1:80", ""),
+    ]
+    assert report.names == (Asked("${HOST}", "A", True),)
+
+
 def test_every_other_kind_of_event_has_its_place() -> None:
     report = gather(
         ENFORCED,

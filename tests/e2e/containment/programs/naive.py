@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Mapping
 
-from flowproof_runner.containment import kernel, landlock, sockaddr, sockets, supervisor
+from flowproof_runner.containment import abi, landlock, sockaddr, sockets, supervisor
 from flowproof_runner.containment.blocked import Blocked
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.notify import CONTINUE, Handler, Reply
@@ -37,7 +37,7 @@ def handlers(context: Context, blocked: Blocked) -> Mapping[int, Handler]:
             os.close(fd)
         return CONTINUE if exempt else real[call.number](call)
 
-    return {**real, kernel.NUMBER["connect"]: connect, kernel.NUMBER["sendmsg"]: sendmsg}
+    return {**real, abi.NUMBER["connect"]: connect, abi.NUMBER["sendmsg"]: sendmsg}
 
 
 def main(with_landlock: bool) -> None:
