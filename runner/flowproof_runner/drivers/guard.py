@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Lock
+
+_starting = Lock()
 
 
 @contextmanager
@@ -17,7 +20,8 @@ def guarded(mark: str) -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    warden = _warden()
+    with _starting:  # flows begin on several threads, and one warden is enough
+        warden = _warden()
     _tell(warden, f"+{mark}\n")
     try:
         yield
