@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flowproof_runner.result import AgentEnd, Counts, FlowResult
 
-
 _STOPPED = {
     "timed out": "was ended at its timeout",
     "stopped after divergence": "was stopped after leaving the recording",
