@@ -17,8 +17,9 @@ agent = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"]
 with guarded("X_MARK=1"):
     with guarded("X_MARK=2"):
         pass
-    marked = subprocess.Popen(agent, env={"X_MARK": "1"}, start_new_session=True)
-    forgotten = subprocess.Popen(agent, env={"X_MARK": "2"}, start_new_session=True)
+    apart = {"start_new_session": True, "stdout": subprocess.DEVNULL}
+    marked = subprocess.Popen(agent, env={"X_MARK": "1"}, **apart)
+    forgotten = subprocess.Popen(agent, env={"X_MARK": "2"}, **apart)
     print(marked.pid, forgotten.pid, flush=True)
     os.kill(os.getpid(), 9)
 """
