@@ -74,8 +74,8 @@ class _Event:
     what: Call | Listing | Frame
 
 
-def _place(event: _Event) -> tuple[int, int]:
-    return event.after, event.tick
+def _place(event: _Event) -> tuple[int, int, bool]:
+    return event.after, event.tick, isinstance(event.what, Listing)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from flowproof_addons.dialects.base import (
     Usage,
 )
 from flowproof_addons.live.outline import entry, outline, text
-from flowproof_addons.trace.model import BytesBody, JsonBody, JsonValue, MultipartBody, Reply, Request
+from flowproof_addons.trace.model import Body, BytesBody, JsonBody, JsonValue, MultipartBody, Reply, Request
 
 ABANDONED = "the agent hung up before an answer came"
 
@@ -45,7 +45,7 @@ def request(asked: Request, dialect: Dialect, about: About) -> str:
         _comment(facts),
         *([_comment([f"diverged: {about.divergence.get('message')}"])] if about.divergence else ()),
         *([_comment([f"tools offered: {', '.join(read.tools)}"])] if read.tools else ()),
-        *_spoken(said),
+        *(_spoken(said) if said else ("", *_raw(asked.body))),
     ]
     return "\n".join(lines) + "\n"
 
@@ -62,7 +62,7 @@ def reply(answered: Reply, dialect: Dialect, about: About) -> str:
     )
     lines = [head, *_cut(answered), *_answer(read)]
     if len(lines) == 1:
-        lines += ["", *outline(answered.body.value)]
+        lines += ["", *_raw(answered.body)]
     return "\n".join(lines) + "\n"
 
 
@@ -137,10 +137,15 @@ def _unread(answered: Reply) -> Iterator[str]:
         return
     yield _comment([f"status {answered.status}", "not JSON"])
     yield ""
-    match answered.body:
+    yield from _raw(BytesBody(b"".join(answered.frames)) if answered.frames else answered.body)
+
+
+def _raw(body: Body) -> Iterator[str]:
+    """A body that holds nothing a dialect knows, as it is."""
+    match body:
+        case JsonBody(value):
+            yield from outline(value)
         case BytesBody(data):
-            yield from text((b"".join(answered.frames) if answered.frames else data).decode("utf-8", "replace"))
+            yield from text(data.decode("utf-8", "replace"))
         case MultipartBody(parts):
             yield f"{len(parts)} parts"
-        case JsonBody():
-            pass

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from mitmproxy.addons.clientplayback import ReplayHandler
 from mitmproxy.connection import Client, Server
 from mitmproxy.proxy import commands, events, mode_servers
 
@@ -88,3 +89,19 @@ def test_the_fence_comes_down_whole() -> None:
     before = mode_servers.ProxyConnectionHandler.open_connection
     fence.raise_fence(lambda port, server: True)()
     assert mode_servers.ProxyConnectionHandler.open_connection is before
+
+
+def test_a_request_sent_again_by_hand_goes_nowhere() -> None:
+    """mitmweb's Replay button dials past the listeners; no session is behind it."""
+    inherited = ReplayHandler.open_connection
+    take_down = fence.raise_fence(lambda port, wanted: True)
+    try:
+        handler = Listener(7)
+        command = commands.OpenConnection(Server(address=UPSTREAM))
+        asyncio.run(ReplayHandler.open_connection(handler, command))  # type: ignore[arg-type]
+        assert command.connection.error == fence.REFUSED
+        (answer,) = handler.sent
+        assert isinstance(answer, events.OpenConnectionCompleted) and answer.reply == fence.REFUSED
+    finally:
+        take_down()
+    assert ReplayHandler.open_connection is inherited
