@@ -26,12 +26,10 @@ def pack(frames: Sequence[bytes]) -> JsonValue:
     last: Frame | None = None
     run: Run | None = None
     for raw in frames:
-        if run is not None and run.take_raw(raw):
+        if run is not None and run.take(raw):
             continue
         current = single.read(raw)
         if run is not None:
-            if current is not None and run.take(current):
-                continue
             packed.append(run.stored())
             last = run.last
         run = Run.begin(last, current) if last is not None and current is not None else None

@@ -8,6 +8,7 @@ of it; at replay it sees today's values. A text that held `${NAME}` of its own i
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import overload
@@ -20,6 +21,9 @@ from flowproof_addons.trace.stitch import Edit
 
 SHORTEST = 6
 """Shorter values are not hidden: `test` or `x` would be found in half of all words. See `Redactor.too_short`."""
+
+_MOST_TRUSTED = 16
+"""As many replies may be on their way to the agent at once; another one is merely searched."""
 
 _MOST_CLEAN = 32 * 1024 * 1024
 
@@ -43,6 +47,7 @@ class Redactor:
         self._revealed = re.compile(rf"(\$+)\{{({_any(self._values)})(?::([a-z0-9-]+))?\}}") if self._values else None
         self._members = _members(self._keys)
         self._shortest = min([credentials.SHORTEST_SHAPE, *map(len, (*self._placeholders, *self._values, *self._keys))])
+        self._trusted: deque[Reply] = deque(maxlen=_MOST_TRUSTED)
         self._clean: set[str] = set()
         self._clean_size = 0
 
@@ -99,10 +104,16 @@ class Redactor:
 
     def hide_reply(self, reply: Reply) -> Reply:
         """The reply as it may be written, its frames too, even where a secret arrived in pieces."""
+        if any(reply is known for known in self._trusted):
+            return reply
         return replace(rewriting.reply(reply, self._hiding, self._keys), headers=self._headers(reply.headers))
 
+    def trust(self, reply: Reply) -> None:
+        """Take note of a reply that comes from a cassette, hidden: it is not searched again when it is written."""
+        self._trusted.append(reply)
+
     def reveal_reply(self, reply: Reply) -> Reply:
-        """The reply as it is served."""
+        """The reply as it is served; the very same when it holds no placeholder of a secret."""
         return reply if self._revealed is None else rewriting.reply(reply, self._revealing)
 
     def _headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:

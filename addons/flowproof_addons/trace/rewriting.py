@@ -53,17 +53,19 @@ def body(old: Body, edits: Edits, hidden: frozenset[str] = NO_KEYS) -> Body:
         case MultipartBody(parts):
             return MultipartBody(tuple(_part(part, edits, hidden) for part in parts))
         case BytesBody(content):
-            return BytesBody(data(content, edits))
+            new_content = data(content, edits)
+            return old if new_content is content else BytesBody(new_content)
 
 
 def reply(old: Reply, edits: Edits, hidden: frozenset[str] = NO_KEYS) -> Reply:
     """The reply with every text in it edited: body, headers, and frames, where a text may have arrived in pieces."""
-    return replace(
+    new = replace(
         old,
         body=body(old.body, edits, hidden),
         headers=headers(old.headers, edits),
         frames=None if old.frames is None else stitch.rewrite(old.frames, edits),
     )
+    return old if new == old else new
 
 
 def headers(old: Mapping[str, str], edits: Edits) -> Mapping[str, str]:

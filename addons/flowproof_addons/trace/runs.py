@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from flowproof_addons.trace.frame import Frame
-from flowproof_addons.trace.json_value import scalar
+from flowproof_addons.trace.json_value import same, scalar
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.pointer import Path, get, pointer, put, split
+from flowproof_addons.trace.template import Template, TemplateError
 
 _MOST_COLUMNS = 4
 """A frame that differs in more leaves is a frame of its own."""
@@ -27,11 +27,10 @@ class Run:
 
     def __init__(self, first: Frame, places: Sequence[Path], counters: Sequence[Path]) -> None:
         self.first = first
-        self.last = first
         self.places = tuple(places)
         self.counters = tuple(counters)
         self.rows: list[tuple[JsonValue, ...]] = []
-        self._template = _Template.of(first, [path for path in (*places, *counters) if path != _PAD])
+        self._template = Template.of(first, [path for path in (*places, *counters) if path != _PAD])
 
     @classmethod
     def begin(cls, last: Frame, current: Frame) -> Run | None:
@@ -41,35 +40,27 @@ class Run:
             return None
         counters = [path for path, old, new in found if path != _PAD and _counts(old, new)]
         run = cls(last, [path for path, _, _ in found if path not in counters], counters)
-        return run if run._template is not None and run.take(current) else None
+        return run if run.take(current.render()) else None
 
-    def take(self, current: Frame) -> bool:
+    def take(self, raw: bytes) -> bool:
         """Add a frame, if it fits."""
-        found = _differences(self.last, current)
-        if found is None:
+        read = self._template.read(raw) if self._template is not None else None
+        if read is None:
             return False
-        counted = {path for path, old, new in found if path in self.counters and _counts(old, new)}
-        if len(counted) != len(self.counters) or any(
-            path not in self.places for path, _, _ in found if path not in counted
-        ):
-            return False
-        row = tuple(_leaf(current, path) for path in self.places)
-        if self._rendered(row, len(self.rows) + 1) != current.render():
+        leaves, pad = read
+        varying = [path for path in self.places if path != _PAD]
+        told: dict[Path, JsonValue] = {**dict(zip(varying, leaves, strict=False)), _PAD: pad}
+        row = tuple(told[path] for path in self.places)
+        counted = [_count(get(self.first.payload, path), len(self.rows) + 1) for path in self.counters]
+        if not same(leaves[len(varying) :], counted) or self._pad(row) != pad:
             return False
         self.rows.append(row)
-        self.last = current
         return True
 
-    def take_raw(self, raw: bytes) -> bool:
-        """The same without reading the frame: only its one leaf. Most streams are runs of tokens."""
-        if self._template is None or len(self.places) != 1 or self.counters or self.places[0] == _PAD or self.last.pad:
-            return False
-        token = self._template.only_leaf(raw)
-        if token is None:
-            return False
-        self.rows.append((token,))
-        self.last = replace(self.last, payload=put(self.last.payload, self.places[0], token))
-        return True
+    @property
+    def last(self) -> Frame:
+        """The last frame of the run."""
+        return self._after(self.rows[-1]) if self.rows else self.first
 
     def stored(self) -> dict[str, JsonValue]:
         """The run as it stands in a file."""
@@ -90,18 +81,16 @@ class Run:
         return run
 
     def frames(self) -> Iterator[bytes]:
-        """The bytes of a run that was read; afterwards `last` is its last frame. Raises RunError."""
-        for number, row in enumerate(self.rows, 1):
-            yield self._rendered(row, number)
-        if self.rows:
-            self.last = self._after(self.rows[-1])
-
-    def _rendered(self, row: tuple[JsonValue, ...], number: int) -> bytes:
+        """The bytes of the run's frames. Raises RunError."""
         if self._template is None:
             raise RunError("a run of frames names one leaf twice")
-        counted = tuple(_count(get(self.first.payload, path), number) for path in self.counters)
-        leaves = [leaf for path, leaf in zip(self.places, row, strict=True) if path != _PAD]
-        return self._template.render((*leaves, *counted), self._pad(row))
+        for number, row in enumerate(self.rows, 1):
+            counted = tuple(_count(get(self.first.payload, path), number) for path in self.counters)
+            leaves = [leaf for path, leaf in zip(self.places, row, strict=True) if path != _PAD]
+            try:
+                yield self._template.render((*leaves, *counted), self._pad(row))
+            except TemplateError as error:
+                raise RunError(str(error)) from error
 
     def _pad(self, row: tuple[JsonValue, ...]) -> int:
         pad = row[self.places.index(_PAD)] if _PAD in self.places else self.first.pad
@@ -116,60 +105,6 @@ class Run:
         for path in self.counters:
             payload = put(payload, path, _count(get(self.first.payload, path), len(self.rows)))
         return replace(self.first, payload=payload, pad=self._pad(row))
-
-
-@dataclass(frozen=True, slots=True)
-class _Template:
-    """A frame with holes: the text between its varying leaves."""
-
-    frame: Frame
-    pieces: tuple[str, ...]
-    order: tuple[int, ...]
-    """Which leaf fills each hole, in the order of the text."""
-    ends: tuple[bytes, bytes] = field(default=(b"", b""))
-
-    @classmethod
-    def of(cls, first: Frame, places: Sequence[Path]) -> _Template | None:
-        payload = first.payload
-        marks = [f"\x01{index}\x01" for index in range(len(places))]
-        for path, mark in zip(places, marks, strict=True):
-            payload = put(payload, path, mark)
-        text = replace(first, payload=payload, pad=0).text()
-        quoted = [scalar(mark) for mark in marks]
-        if any(text.count(mark) != 1 for mark in quoted):
-            return None
-        order = sorted(range(len(marks)), key=lambda index: text.index(quoted[index]))
-        pieces: list[str] = []
-        for index in order:
-            before, text = text.split(quoted[index])
-            pieces.append(before)
-        whole = first.wrap("\x01")
-        head, tail = whole.split("\x01") if whole.count("\x01") == 1 else ("", "")
-        ends = ((head + pieces[0]).encode(), (text + tail).encode()) if len(pieces) == 1 else (b"", b"")
-        return cls(first, (*pieces, text), tuple(order), ends)
-
-    def render(self, leaves: Sequence[JsonValue], pad: int) -> bytes:
-        ascii_only = "ascii" in self.frame.style
-        out = self.pieces[0]
-        for hole, index in enumerate(self.order, 1):
-            leaf = leaves[index]
-            if isinstance(leaf, dict | list):
-                raise RunError("what a run of frames varies must be text, a number, true, false or null")
-            out += scalar(leaf, ascii_only) + self.pieces[hole]
-        return self.frame.wrap(out[:-1] + " " * pad + out[-1:]).encode()
-
-    def only_leaf(self, raw: bytes) -> str | None:
-        """The text that fills the one hole of this frame, or None when the frame does not fit."""
-        before, after = self.ends
-        if not (before and raw.startswith(before) and raw.endswith(after) and len(raw) > len(before) + len(after)):
-            return None
-        middle = raw[len(before) : len(raw) - len(after)]
-        try:
-            token = json.loads(middle)
-        except ValueError:
-            return None
-        fits = isinstance(token, str) and scalar(token, "ascii" in self.frame.style).encode() == middle
-        return token if fits else None
 
 
 def _differences(old: Frame, new: Frame) -> list[tuple[Path, JsonValue, JsonValue]] | None:
@@ -205,10 +140,6 @@ def _count(value: JsonValue, number: int) -> JsonValue:
     if type(value) is not int:
         raise RunError("`counts` must name whole numbers")
     return value + number
-
-
-def _leaf(frame: Frame, path: Path) -> JsonValue:
-    return frame.pad if path == _PAD else get(frame.payload, path)
 
 
 def _path(first: Frame, text: JsonValue) -> Path:

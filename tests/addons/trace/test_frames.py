@@ -80,6 +80,10 @@ def responses(number: int, token: str) -> bytes:
         ),
         ([b'data: {"a": "\\u00e9"}\r\n\r\n'], [{"style": "spaced ascii", "newline": "\r\n", "data": {"a": "é"}}]),
         ([b": ping\n\n", b"\xff\x00", b'data:{"a":1}\n\n'], [": ping\n\n", {"base64": "/wA="}, 'data:{"a":1}\n\n']),
+        (
+            [b'data: {"n":1}\n\n', b'data: {"n":2}\n\n', b'data: {"n":3.0}\n\n', b'data: {"n":true}\n\n'],
+            [{"data": {"n": 1}}, {"at": [], "each": [[]], "counts": ["/n"]}, {"at": "/n", "each": [3.0, True]}],
+        ),
         ([], []),
     ],
 )

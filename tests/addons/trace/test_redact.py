@@ -191,6 +191,15 @@ def test_a_stream_without_secrets_keeps_its_bytes(redactor: Redactor) -> None:
     assert redactor.hide_reply(reply).frames == odd
 
 
+def test_a_reply_from_a_cassette_is_taken_as_it_is_while_it_is_served_unchanged(redactor: Redactor) -> None:
+    recorded = Reply(200, JsonBody({"a": "${TOKEN} $${DB}"}), frames=frames("x"))
+    redactor.trust(recorded)
+    assert redactor.hide_reply(recorded) is recorded
+    served = redactor.reveal_reply(recorded)
+    assert served.body == JsonBody({"a": "tok_123456 ${DB}"})
+    assert redactor.hide_reply(served) == recorded
+
+
 def test_redacted_members_of_streamed_arguments(redactor: Redactor) -> None:
     reply = Reply(200, BytesBody(b""), frames=frames('{"pass', 'word": "a', 'bc", "n"', ": 1}"))
     assert redactor.hide_reply(reply).frames == frames('{"pass', 'word": "${REDACTED:password}"', ', "n"', ": 1}")
