@@ -73,6 +73,16 @@ class McpTool(Part):
     """Given: the tool is listed even if the real server lacks it."""
 
 
+class McpConfirm(Part):
+    """A tool whose every call needs an approval first."""
+
+    tool: str
+    by: str = ""
+    """The tool of any server under `mcp:` whose answer approves; empty: nothing a lane can see, so all are refused."""
+    bound: bool = False
+    """The approval must have been for exactly these arguments."""
+
+
 class McpServer(Part):
     """One MCP server declared in the spec."""
 
@@ -89,7 +99,7 @@ class McpServer(Part):
     tools: tuple[McpTool, ...] = ()
     forbidden: tuple[str, ...] = ()
     """Tools answered with a tool error before dispatch (`enforce:`)."""
-    confirm: tuple[str, ...] = ()
+    confirm: tuple[McpConfirm, ...] = ()
     """Tools answered with a tool error unless a person agreed to this call (`enforce: [confirmation]`)."""
     startup_s: float = 10.0
     call_s: float = 60.0

@@ -28,6 +28,8 @@ class Run:
     now: Callable[[], float]
     """Seconds, monotonic."""
     pace: Pace = field(default_factory=Pace)
+    heard: Callable[[Call], None] = lambda call: None
+    """Called with every call that was answered."""
     ticks: int = 0
 
     def tick(self) -> int:
@@ -81,6 +83,8 @@ class Journal:
         call = replace(self.calls[number], closed=self.run.tick(), outcome=outcome, status=status, ms=ms, by=by)
         self.calls[number] = call
         self._tell("mcp.returned", call, ms=ms)
+        if by != "enforce":
+            self.run.heard(call)
 
     def cancelled(self, number: int) -> None:
         """The agent gave a call up while it was open."""

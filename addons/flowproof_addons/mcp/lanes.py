@@ -12,12 +12,13 @@ from pathlib import Path
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_addons.mcp import lane_file, standin
+from flowproof_addons.mcp.approvals import Approvals
 from flowproof_addons.mcp.findings import Entry, Findings
 from flowproof_addons.mcp.http import Exchange, Handler, HttpDoor
 from flowproof_addons.mcp.http_record import Forwarding
 from flowproof_addons.mcp.http_replay import Answering
 from flowproof_addons.mcp.journal import Emit, Journal, Run
-from flowproof_addons.mcp.policy import Confirmed, Policy
+from flowproof_addons.mcp.policy import Policy
 from flowproof_addons.mcp.record import Recording
 from flowproof_addons.mcp.replay import Replay
 from flowproof_addons.mcp.stdio import Door, Pipe, Serve, replaying
@@ -70,12 +71,11 @@ class Lanes:
         emit: Emit,
         *,
         turns_served: Callable[[], int] = lambda: 0,
-        confirmed: Confirmed = lambda server, tool, arguments: False,
     ) -> None:
         self._session = session
         self._recorded = recorded
-        self._confirmed = confirmed
-        self._run = Run(emit, turns_served, time.monotonic)
+        self._approvals = Approvals.asked_by(rule for server in session.mcp for rule in server.confirm)
+        self._run = Run(emit, turns_served, time.monotonic, heard=self._approvals.heard)
         self._veil = Veil(session.secrets, session.redact_keys)
         self._folder: Path | None = None
         self._lanes: dict[str, _Open] = {}
@@ -118,7 +118,7 @@ class Lanes:
     def _make(self, declared: McpServer, folder: Path) -> _Open:
         journal = Journal(declared.name, self._run)
         findings = Findings(declared.name, self._run.emit)
-        policy = Policy(declared, self._confirmed)
+        policy = Policy(declared, self._approvals)
         if self._session.phase == "record":
             return self._recording(declared, folder, Recording(journal, policy, findings))
         value = self._recorded.get(declared.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from flowproof_addons.session import McpServer, McpTool
+from flowproof_addons.session import McpConfirm, McpServer, McpTool
 from flowproof_runner.evidence.names import bare
 from flowproof_runner.expectations.ast import CallAssertion, PlacedStep
 from flowproof_runner.expectations.contract.model import Calls, Confirmation, Contract
@@ -24,7 +24,7 @@ def servers(spec: LoadedSpec, contract: Contract) -> tuple[McpServer, ...]:
     return tuple(_server(server, spec.path.parent, never, confirm) for server in spec.spec.mcp)
 
 
-def _server(server: Server, beside: Path, never: Iterable[str], confirm: Iterable[str]) -> McpServer:
+def _server(server: Server, beside: Path, never: Iterable[str], confirm: Iterable[Confirmation]) -> McpServer:
     return McpServer(
         name=server.name,
         command=server.command or (),
@@ -43,7 +43,7 @@ def _server(server: Server, beside: Path, never: Iterable[str], confirm: Iterabl
             for tool in server.tools
         ),
         forbidden=tuple(dict.fromkeys(bare(tool, server.name) for tool in never)),
-        confirm=tuple(dict.fromkeys(bare(tool, server.name) for tool in confirm)),
+        confirm=tuple(_approval(expectation, server.name) for expectation in confirm),
         startup_s=server.limits.startup or _STARTUP_S,
     )
 
@@ -63,6 +63,13 @@ def _conditional(calls: Calls) -> bool:
     return calls.such is not None or calls.when is not None
 
 
-def _confirmed(contract: Contract) -> Iterator[str]:
-    """Tools whose calls the contract wants a confirmation for."""
-    return (e.tool for e in contract.expectations if isinstance(e, Confirmation))
+def _confirmed(contract: Contract) -> Iterator[Confirmation]:
+    """What the contract wants a confirmation for."""
+    return (e for e in contract.expectations if isinstance(e, Confirmation))
+
+
+def _approval(expectation: Confirmation, server: str) -> McpConfirm:
+    """Before a call only the answer of an asking tool is there to go by; any other source refuses every call."""
+    visible = expectation.by not in ("any", "adapter", "elicitation") and expectation.approves is None
+    by = expectation.by.replace("/", ".").rpartition(".")[2] if visible else ""
+    return McpConfirm(tool=bare(expectation.tool, server), by=by, bound=expectation.bound)

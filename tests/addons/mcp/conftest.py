@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from tests.addons.mcp.stage import MemoryPeer, Play, Playing, Recorded, Scenario, Watching
 
+from flowproof_addons.mcp.approvals import Approvals
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal, Run
 from flowproof_addons.mcp.lane import Lane
@@ -34,7 +35,7 @@ def play(server: McpServer) -> Play:
             events: list[dict[str, JsonValue]] = []
             shared = Run(events.append, lambda: 0, asyncio.get_running_loop().time)
             findings = Findings(server.name, events.append)
-            policy = Policy(server, lambda server, tool, arguments: False)
+            policy = Policy(server, Approvals.asked_by(()))
             replay = Replay(Journal(server.name, shared), lane, policy, findings, Veil({}, ()))
             playing = Playing(replay, findings, MemoryPeer(), events)
             await scenario(playing)
@@ -52,7 +53,7 @@ def watching(server: McpServer) -> Watching:
     clock = [0.0]
     shared = Run(events.append, lambda: 3, lambda: clock[0])
     findings = Findings(server.name, events.append)
-    policy = Policy(server, lambda server, tool, arguments: False)
+    policy = Policy(server, Approvals.asked_by(()))
     return Watching(Recording(Journal(server.name, shared), policy, findings), MemoryPeer(), events, clock)
 
 

@@ -6,14 +6,15 @@ import pytest
 from tests.addons.mcp.stage import request, tool_call
 
 from flowproof_addons.mcp import message as rpc
+from flowproof_addons.mcp.approvals import Approvals
 from flowproof_addons.mcp.policy import Policy
 from flowproof_addons.session import McpServer, McpTool, MockResult
 from flowproof_addons.trace.model import JsonValue
 
 
-def policy(*tools: McpTool, forbidden: tuple[str, ...] = (), confirm: tuple[str, ...] = ()) -> Policy:
-    server = McpServer(name="bank", command=("bank",), tools=tools, forbidden=forbidden, confirm=confirm)
-    return Policy(server, lambda server, tool, arguments: arguments == {"sum": 1})
+def policy(*tools: McpTool, forbidden: tuple[str, ...] = ()) -> Policy:
+    server = McpServer(name="bank", command=("bank",), tools=tools, forbidden=forbidden)
+    return Policy(server, Approvals.asked_by(()))
 
 
 def structured(policy_: Policy, *arguments: dict[str, JsonValue]) -> list[JsonValue]:
@@ -86,14 +87,6 @@ def test_a_forbidden_tool_is_answered_with_a_tool_error_even_if_it_has_a_result(
     assert "'isError': True" in str(local.outcome)
 
 
-def test_a_tool_that_wants_a_confirmation_passes_with_one_for_exactly_this_call() -> None:
-    guarded = policy(confirm=("pay",))
-    assert guarded.answer(tool_call(1, "pay", sum=1)) is None
-    refused = guarded.answer(tool_call(2, "pay", sum=2))
-    assert refused is not None
-    assert refused.by == "enforce"
-
-
 @pytest.mark.parametrize("message", [request(1, "tools/list"), request(1, "prompts/get", {"name": "pay"})])
 def test_only_tool_calls_are_answered(message: rpc.Message) -> None:
     assert policy(McpTool(name="pay", results=(MockResult(content="x"),)), forbidden=("pay",)).answer(message) is None
@@ -111,3 +104,12 @@ def test_a_tool_with_a_schema_is_listed_if_the_server_lacks_it() -> None:
     assert policy(tool).amend(listing("pay")) == listing("pay")
     assert policy(tool).amend(listing("see", nextCursor="2")) == listing("see", nextCursor="2")
     assert policy(McpTool(name="pay")).amend(listing("see")) == listing("see")
+
+
+def test_a_listed_output_schema_gives_a_declared_value_its_structured_form() -> None:
+    tool = McpTool(name="pay", results=(MockResult(content="snow"),))
+    made = policy(tool)
+    assert structured(made, {}) == [None]
+    made.amend(listing("see"))
+    made.amend({"result": {"tools": [{"name": "pay", "outputSchema": {"properties": {"result": {}}}}]}})
+    assert structured(made, {}) == [{"result": "snow"}]
