@@ -156,13 +156,13 @@ def evidence(*, model: bool = False) -> Evidence:
     return Evidence(tuple(events), frozenset({"adapter"}), duration_ms=1000.0)
 
 
-def timed(what: Callable[[], object], rounds: int = 3) -> float:
-    """The best of some rounds, in seconds."""
+def timed(what: Callable[[], object], rounds: int = 3, clock: Callable[[], float] = time.process_time) -> float:
+    """The best of some rounds, in seconds of this process: what else the machine does does not count."""
     best = float("inf")
     for _ in range(rounds):
-        started = time.perf_counter()
+        started = clock()
         what()
-        best = min(best, time.perf_counter() - started)
+        best = min(best, clock() - started)
     return best
 
 
@@ -183,7 +183,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         small, adapter = init(Path(folder) / "small.yml")
         loaded = load(small)
-        took = timed(lambda: run(loaded, (sys.executable, str(adapter))), 5)
+        took = timed(lambda: run(loaded, (sys.executable, str(adapter))), 5, time.perf_counter)
         print(f"one run of 2 calls, prompt to verdict: {took:.3f} s (bound 0.4)")
 
 

@@ -232,6 +232,12 @@ def test_looking_a_value_up_and_comparing_it_with_each_are_the_same(run: Evidenc
         ("args", "a where id equals b.rows[id = $n].id", "a where id equals b.rows[$n = item.id].id"),
         ("args", "a where id equals b[id = $n].n", "a where id equals b[$n = args.id].n"),
         ("args", "a where id equals b.id", "a where id equals any(b.id, b.id)"),
+        ("calls", "at most 1 of a, b where id equals c.id", "at most 1 of a, b where id equals any(c.id, c.id)"),
+        (
+            "calls",
+            "at most 1 of a, b where id equals c.rows[n = $n].id",
+            "at most 1 of a, b where id equals any(c.rows[n = $n].id, c.rows[n = $n].id)",
+        ),
         ("calls", "at most 1 of a, b where id equals out.id", "at most 1 of a, b where out.id equals $id"),
     ]
     for section, quick, slow in pairs:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
-
-from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract import prose, tree
+from flowproof_runner.expectations.contract.forms import (
+    ArgumentsForm,
+    BudgetForm,
+    CallsForm,
+    ConfirmationForm,
+    EachForm,
+    Expect,
+    HoldsForm,
+    LaneForm,
+    OutcomeForm,
+    PrecedenceForm,
+    SequenceForm,
+)
+from flowproof_runner.expectations.contract.mentions import mentioned
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
@@ -28,173 +39,7 @@ from flowproof_runner.expectations.contract.scanner import Scanner, SyntaxProble
 from flowproof_runner.expectations.contract.schema import schema_problem
 from flowproof_runner.expectations.contract.syntax import Names, Parser, parse_formula, parse_term
 from flowproof_runner.expectations.contract.terms import Compare, Formula, Ref, Scope, Term, conjunction
-from flowproof_runner.spec.fields import Counted, Duration, Flag, Json, Object, Part, Size, Whole, Words
 from flowproof_runner.spec.problems import Complaint, Loc
-
-
-def _listed(node: object) -> object:
-    """One thing may be written without a list around it."""
-    return node if isinstance(node, list | tuple) else [node]
-
-
-Count = Annotated[Whole, Field(ge=0)]
-Lines = Annotated[tuple[Words, ...], BeforeValidator(_listed)]
-"""Conditions that must all hold."""
-
-
-class CallsForm(Part):
-    """Structured twin of a line under `calls:`."""
-
-    calls: tuple[Words, ...] = ()
-    where: Lines = ()
-    at_least: Count | None = None
-    at_most: Count | None = None
-    exactly: Count | None = None
-    as_many_as: Words | None = None
-    when: Words | None = None
-    only_when: Flag = False
-    at: Literal["call", "request"] = "call"
-    kind: Literal["required", "forbidden", "count"] = "count"
-
-
-class SequenceForm(Part):
-    """Structured twin of `A then B`."""
-
-    order: Annotated[tuple[Words, ...], Field(min_length=1)]
-
-
-class PrecedenceForm(Part):
-    """Structured twin of `A before B`."""
-
-    before: Words
-    after: Words
-    scope: Literal["informed", "first", "all"] = "informed"
-    per: tuple[Words, ...] = ()
-    required: Flag = True
-
-
-class ArgumentsForm(Part):
-    """Structured twin of a line under `args:`."""
-
-    tool: Words
-    call: Counted | None = None
-    where: Lines = ()
-    match: Object | None = None
-    schema_: Json = Field(default=None, alias="schema")
-    distinct: tuple[Words, ...] = ()
-    when: Words | None = None
-
-
-class ConfirmationForm(Part):
-    """Structured twin of a line under `confirm:`."""
-
-    tool: Words
-    by: Words = "any"
-    same_arguments: Flag = False
-    approves: Words | None = None
-
-
-class OutcomeForm(Part):
-    """What the structured outcome must be."""
-
-    status: Words | None = None
-    where: Lines = ()
-    match: Object | None = None
-    schema_: Json = Field(default=None, alias="schema")
-    when: Words | None = None
-
-
-class BudgetForm(Part):
-    """Upper bounds of a run."""
-
-    calls: Count | None = None
-    turns: Count | None = None
-    tokens: Count | None = None
-    duration: Duration | None = None
-    duration_ms: float | None = None
-
-
-class LaneForm(Part):
-    """What one MCP server's lane must keep to."""
-
-    server: str = ""
-    call: Duration | None = None
-    call_ms: float | None = None
-    result: Size | None = None
-    result_bytes: Count | None = None
-    errors: Flag = False
-    tools: Json = None
-    capabilities: Json = None
-
-
-class HoldsForm(Part):
-    """Structured twin of a line under `holds:`."""
-
-    holds: Lines
-    when: Words | None = None
-
-
-def _kind(node: object) -> str:
-    """Which form a node is meant to be, by the key that only that form has."""
-    if not isinstance(node, dict):
-        return "line"
-    return next((key for key in ("order", "before", "tool", "holds", "for") if key in node), "calls")
-
-
-def _kind_of_order(node: object) -> str:
-    kind = _kind(node)
-    return kind if kind in ("line", "order") else "before"
-
-
-def _kind_or_form(node: object) -> str:
-    return "form" if isinstance(node, dict) else "line"
-
-
-Line = Annotated[Words, Tag("line")]
-"""A line of prose."""
-
-
-class EachForm(Part):
-    """Expectations on every element of a collection."""
-
-    for_: Words = Field(alias="for")
-    expect: Annotated[
-        tuple[
-            Annotated[
-                Line
-                | Annotated[CallsForm, Tag("calls")]
-                | Annotated[ArgumentsForm, Tag("tool")]
-                | Annotated[PrecedenceForm, Tag("before")]
-                | Annotated[SequenceForm, Tag("order")]
-                | Annotated[HoldsForm, Tag("holds")]
-                | Annotated[EachForm, Tag("for")],
-                Discriminator(_kind),
-            ],
-            ...,
-        ],
-        Field(min_length=1),
-    ]
-
-
-class Expect(Part):
-    """The whole of `expect:`. A line of prose and its structured twin are told apart by their keys."""
-
-    strict: Flag = False
-    calls: tuple[Annotated[Line | Annotated[CallsForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
-    order: tuple[
-        Annotated[
-            Line | Annotated[SequenceForm, Tag("order")] | Annotated[PrecedenceForm, Tag("before")],
-            Discriminator(_kind_of_order),
-        ],
-        ...,
-    ] = ()
-    args: tuple[Annotated[Line | Annotated[ArgumentsForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
-    each: tuple[EachForm, ...] = ()
-    holds: tuple[Annotated[Line | Annotated[HoldsForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
-    confirm: tuple[Annotated[Line | Annotated[ConfirmationForm, Tag("form")], Discriminator(_kind_or_form)], ...] = ()
-    outcome: Annotated[tuple[OutcomeForm, ...], BeforeValidator(_listed)] = ()
-    budget: Annotated[tuple[BudgetForm, ...], BeforeValidator(_listed)] = ()
-    mcp: tuple[LaneForm, ...] = ()
 
 
 @dataclass
@@ -362,62 +207,10 @@ def compile_expect(
     `tools`: names that bare words may refer to (those under `tools:` and `mcp:`); tools the contract names itself
     are added. `where`: gives `file:line` of a place in `expect`.
     """
-    names = Names(frozenset(tools) | frozenset(_mentioned(expect)))
+    names = Names(frozenset(tools) | frozenset(mentioned(expect)))
     compiler = _Compiler(names, where)
     contract = compiler.compile(expect)
     return contract, tuple(compiler.complaints)
-
-
-def _mentioned(expect: Expect) -> Iterable[str]:
-    """Tools that the contract names where only a tool can stand."""
-    bare = Names()
-    for section in ("calls", "order", "args", "confirm"):
-        for form in getattr(expect, section):
-            yield from _tools_of(form, section, bare)
-    for each in expect.each:
-        for inner in each.expect:
-            yield from _tools_of(inner, "calls", bare)
-
-
-def _tools_of(form: object, section: str, names: Names) -> Iterable[str]:
-    if isinstance(form, str):
-        return _leading_tools(form, section)
-    match form:
-        case CallsForm(calls=tools) | SequenceForm(order=tools):
-            return tools
-        case PrecedenceForm(before=before, after=after):
-            return (before, after)
-        case ArgumentsForm(tool=tool) | ConfirmationForm(tool=tool):
-            return (tool,)
-        case EachForm(expect=inner):
-            return tuple(tool for part in inner for tool in _tools_of(part, "calls", names))
-        case _:
-            return ()
-
-
-_LEADING = frozenset(
-    {"at", "least", "most", "exactly", "of", "call", "calls", "first", "every", "once", "twice", "times", "and"}
-)
-_ENDING = frozenset("never where when required as distinct needs per at exactly once twice requested".split())
-
-
-def _leading_tools(text: str, section: str) -> Iterable[str]:
-    """The tool names of a prose line, read before names are known: words up to the first keyword."""
-    scan = Scanner(text)
-    while (word := scan.word()) and (word in _LEADING or word.isdecimal()):
-        scan.take_word()
-    tools: list[str] = []
-    while not scan.done():
-        word = scan.word()
-        if word in _ENDING:
-            break
-        name = scan.quoted() or scan.take_word()
-        if not name:
-            break
-        if not (section == "order" and name in ("before", "then", "every")):
-            tools.append(name)
-        scan.take_sign(",")
-    return tools
 
 
 def _over(text: str, names: Names) -> tuple[Term, str]:
@@ -445,3 +238,6 @@ def _reference(node: Mapping[str, JsonValue], at: Ref, names: Names) -> Formula 
         inner = names if tool in names.tools else replace(names, tools=names.tools | {tool})
         return Compare(at, "equals", parse_term(f'result("{tool}").{node["path"]}', inner, at.scope))
     return None
+
+
+__all__ = ["Expect", "compile_expect"]

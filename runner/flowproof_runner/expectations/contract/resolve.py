@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import assert_never
 
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract.aggregate import aggregated
 from flowproof_runner.expectations.contract.bag import HOLDS, Bag, Found, Gap, Miss, Truth
+from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.compare import is_empty, suits
+from flowproof_runner.expectations.contract.dependence import outside
+from flowproof_runner.expectations.contract.narrowing import lookup
 from flowproof_runner.expectations.contract.printing import show_formula, show_path, show_term
 from flowproof_runner.expectations.contract.terms import (
     Aggregate,
@@ -32,8 +35,8 @@ from flowproof_runner.expectations.contract.terms import (
     Union,
     Wildcard,
 )
-from flowproof_runner.expectations.contract.values import Key, is_number, key
-from flowproof_runner.expectations.contract.view import Answer, Call, View, at
+from flowproof_runner.expectations.contract.values import Key, key
+from flowproof_runner.expectations.contract.view import Answer, View, at
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +260,7 @@ class Resolver:
     def _known(self, term: Results, env: Env) -> Iterable[Answer]:
         """The tool's answers that were known here, narrowed by lookup where the selector allows it."""
         answers: Iterable[Answer] = self.view.answers.get(term.tool, ())
-        narrowed = lookup(term.where, "args", self, env)
+        narrowed = lookup(term.where, "args", lambda right: self.find(right, env))
         if narrowed is not None:
             path, values = narrowed
             index = self.view.answers_by_argument(term.tool, path)
@@ -297,7 +300,7 @@ class Resolver:
         gaps = list(found.gaps)
         for bag in found.bags:
             elements = bag.elements()
-            value = None if elements is None else _aggregated(function, elements)
+            value = None if elements is None else aggregated(function, elements)
             if value is None:
                 gaps.append(Gap("type", f"{function} cannot be taken of {show_term(of)}", bag.seq))
             else:
@@ -341,7 +344,7 @@ class Resolver:
 
     def _filtered(self, array: list[JsonValue], condition: Formula, env: Env) -> list[JsonValue]:
         candidates = array
-        narrowed = lookup(condition, "item", self, env)
+        narrowed = lookup(condition, "item", lambda right: self.find(right, env))
         if narrowed is not None:
             path, values = narrowed
             index = self._element_index(array, path)
@@ -371,64 +374,6 @@ class Resolver:
         return free
 
 
-def outside(node: Term | Formula | Step | None, bound: frozenset[str] = frozenset()) -> bool:
-    """True when a term reads something from the place it stands in: the call, an element, a variable.
-
-    What the term itself binds (an element inside its own filter) does not count; values that depend on what was
-    known at a place (another tool's answers inside a filter) do.
-    """
-    match node:
-        case None | Literal() | Wildcard() | str() | int():
-            return False
-        case Ref(scope=scope, path=path):
-            return (scope not in bound and scope != "out") or _steps_outside(path, bound)
-        case Results(path=path, where=where):
-            inner = bound | {"args", "result"}
-            return bool(bound) or outside(where, inner) or _steps_outside(path, bound)
-        case Arguments():
-            return True
-        case Aggregate(of=of) | Choose(of=of) | Successor(of=of):
-            return outside(of, bound)
-        case Union(terms=terms):
-            return any(outside(term, bound) for term in terms)
-        case Compare(left=left, right=right):
-            return outside(left, bound) or outside(right, bound)
-        case AllOf(parts=parts) | AnyOf(parts=parts):
-            return any(outside(part, bound) for part in parts)
-        case Not(part=part):
-            return outside(part, bound)
-        case Filter(condition=condition):
-            return outside(condition, bound | {"item"})
-        case _:
-            assert_never(node)
-
-
-def _steps_outside(path: tuple[Step, ...], bound: frozenset[str]) -> bool:
-    return any(outside(step, bound) for step in path)
-
-
-def lookup(
-    condition: Formula | None, scope: str, resolver: Resolver, env: Env
-) -> tuple[tuple[str | int, ...], tuple[JsonValue, ...]] | None:
-    """`scope.path equals VALUE` among the parts that must all hold, with the values it may have."""
-    parts = condition.parts if isinstance(condition, AllOf) else (condition,)
-    for part in parts:
-        if not isinstance(part, Compare) or part.operator != "equals" or part.negated:
-            continue
-        left, right = part.left, part.right
-        if not isinstance(left, Ref) or left.scope != scope or not isinstance(right, Ref | Results):
-            continue
-        plain = tuple(step for step in left.path if isinstance(step, str | int))
-        if len(plain) == len(left.path) and not outside_needs(right, scope):
-            return plain, tuple({key(value): value for value in resolver.find(right, env).values()}.values())
-    return None
-
-
-def outside_needs(term: Term, scope: str) -> bool:
-    """True when the term reads the given scope itself, so that it has no value before an element is chosen."""
-    return isinstance(term, Ref) and term.scope in (scope, "result" if scope == "args" else scope)
-
-
 def _joined(truths: list[Truth], holds: bool) -> Truth:
     misses = tuple(miss for truth in truths for miss in truth.misses)
     return Truth(holds, misses, tuple(gap for truth in truths for gap in truth.gaps))
@@ -455,32 +400,3 @@ def _spreads(path: tuple[Step, ...]) -> bool:
 
 def _only_wildcards(path: tuple[Step, ...]) -> bool:
     return _spreads(path) and not any(isinstance(step, Filter) for step in path)
-
-
-def _aggregated(function: Function, elements: tuple[JsonValue, ...]) -> tuple[JsonValue, ...] | None:
-    """The aggregate as a tuple of one, None where it is not defined."""
-    if function == "count":
-        return (len(elements),)
-    if function == "distinct":
-        return (list({key(value): value for value in elements}.values()),)
-    numbers = [value for value in elements if isinstance(value, int | float) and is_number(value)]
-    if len(numbers) != len(elements) or (not numbers and function != "sum"):
-        return None
-    match function:
-        case "sum":
-            return (_exact(numbers),)
-        case "min":
-            return (min(numbers),)
-        case "max":
-            return (max(numbers),)
-        case "avg":
-            return (_exact(numbers) / len(numbers),)
-        case _:
-            assert_never(function)
-
-
-def _exact(numbers: list[int | float]) -> int | float:
-    """The sum as people write it: 0.1 + 0.2 is 0.3."""
-    if all(isinstance(number, int) for number in numbers):
-        return sum(numbers)
-    return float(sum(Decimal(repr(float(number))) for number in numbers))

@@ -10,11 +10,8 @@ from functools import cached_property
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import (
     ADAPTER,
-    MODEL,
     Asked,
     Concluded,
-    Decided,
-    Denied,
     Dispatched,
     Diverged,
     Evidence,
@@ -22,7 +19,7 @@ from flowproof_runner.evidence.model import (
     Returned,
     Told,
 )
-from flowproof_runner.evidence.names import aliases, named
+from flowproof_runner.expectations.contract.call import Call, logical_calls
 from flowproof_runner.expectations.contract.values import Key, decoded, key
 
 _ENDINGS = {
@@ -33,27 +30,6 @@ _ENDINGS = {
     "refusal": "refused",
     "content_filter": "refused",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One use of a tool, with what was seen of it."""
-
-    id: str
-    tool: str
-    lane: str
-    arguments: JsonValue
-    seq: int
-    """Of the observation that counts: the dispatch where that is observed, else the decision."""
-    group: int | None = None
-    """Calls of one reply share it; their order means nothing."""
-    known: frozenset[str] | None = None
-    """Calls whose answers were in the request behind this one; None: everything answered before `seq`."""
-    counted: bool = True
-    """Carried out, as far as that is observed: False for what was only asked for."""
-    denied: bool = False
-    names: tuple[str, ...] = ()
-    """Every name the tool answers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +54,7 @@ class View:
     @cached_property
     def requested(self) -> tuple[Call, ...]:
         """Every call, carried out or not, in order."""
-        return tuple(sorted(_calls(self.evidence), key=lambda call: call.seq))
+        return tuple(sorted(logical_calls(self.evidence), key=lambda call: call.seq))
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
@@ -214,107 +190,12 @@ def _index(step: str | int) -> int | None:
     return int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else None
 
 
-def names_of(tool: str, lane: str) -> tuple[str, ...]:
-    """Every name a tool answers to: bare, and with its server in the usual spellings."""
-    return tuple(named(tool, None) if lane in (MODEL, ADAPTER) else aliases(lane, tool))
-
-
 def _by_name(calls: tuple[Call, ...]) -> Mapping[str, tuple[Call, ...]]:
     found: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
         for name in call.names:
             found[name].append(call)
     return {name: tuple(calls) for name, calls in found.items()}
-
-
-def _calls(evidence: Evidence) -> list[Call]:
-    """Decisions and dispatches joined: by id, else by tool and arguments in order."""
-    decided = list(evidence.of(Decided))
-    dispatched = list(evidence.of(Dispatched))
-    denied = {event.call: event for event in evidence.of(Denied)}
-    partner = _joined(decided, dispatched, evidence)
-    calls: list[Call] = []
-    taken: set[int] = set()
-    for decision in decided:
-        dispatch = partner.get(decision.seq)
-        if dispatch is not None:
-            taken.add(dispatch.seq)
-        calls.append(_logical(decision, dispatch, decision.call in denied, evidence))
-    for dispatch in dispatched:
-        if dispatch.seq not in taken:
-            calls.append(_undecided(dispatch))
-    seen = {call.id for call in calls}
-    calls += [_refused(event) for event in denied.values() if event.call not in seen]
-    return calls
-
-
-def _joined(decided: list[Decided], dispatched: list[Dispatched], evidence: Evidence) -> Mapping[int, Dispatched]:
-    by_id = {(event.call, event.lane == ADAPTER): event for event in dispatched}
-    partner: dict[int, Dispatched] = {}
-    for decision in decided:
-        same = by_id.get((decision.call, decision.lane == ADAPTER))
-        if same is not None:
-            partner[decision.seq] = same
-    taken = {event.seq for event in partner.values()}
-    waiting: dict[tuple[str, Key], list[Dispatched]] = defaultdict(list)
-    for dispatch in dispatched:
-        if dispatch.seq not in taken and dispatch.lane != ADAPTER:
-            for name in names_of(dispatch.tool, dispatch.lane):
-                waiting[name, key(dispatch.arguments)].append(dispatch)
-    for decision in decided:
-        if decision.seq in partner or decision.lane == ADAPTER:
-            continue
-        for dispatch in waiting.get((decision.tool, key(decision.arguments)), ()):
-            if dispatch.seq > decision.seq and dispatch.seq not in taken:
-                partner[decision.seq] = dispatch
-                taken.add(dispatch.seq)
-                break
-    return partner
-
-
-def _logical(decision: Decided, dispatch: Dispatched | None, denied: bool, evidence: Evidence) -> Call:
-    names = names_of(decision.tool, decision.lane)
-    if dispatch is not None:
-        names = tuple(dict.fromkeys((*names, *names_of(dispatch.tool, dispatch.lane))))
-    lane = dispatch.lane if dispatch is not None else decision.lane
-    observed = decision.lane == ADAPTER or any(evidence.lane_of.get(name) in evidence.observed_lanes for name in names)
-    return Call(
-        id=decision.call,
-        tool=dispatch.tool if dispatch is not None and decision.lane != ADAPTER else decision.tool,
-        lane=lane,
-        arguments=decision.arguments,
-        seq=decision.seq if dispatch is None or lane == ADAPTER else dispatch.seq,
-        group=decision.group if decision.lane == MODEL else None,
-        known=frozenset(decision.known) if decision.lane == MODEL else None,
-        counted=dispatch is not None or not observed or (decision.lane == ADAPTER and not denied),
-        denied=denied,
-        names=names,
-    )
-
-
-def _undecided(dispatch: Dispatched) -> Call:
-    return Call(
-        id=dispatch.call,
-        tool=dispatch.tool,
-        lane=dispatch.lane,
-        arguments=dispatch.arguments,
-        seq=dispatch.seq,
-        known=frozenset(dispatch.known) if dispatch.known else None,
-        names=names_of(dispatch.tool, dispatch.lane),
-    )
-
-
-def _refused(event: Denied) -> Call:
-    return Call(
-        event.call,
-        event.tool,
-        event.lane,
-        event.arguments,
-        event.seq,
-        counted=False,
-        denied=True,
-        names=names_of(event.tool, event.lane),
-    )
 
 
 def _answers(evidence: Evidence, calls: tuple[Call, ...]) -> list[tuple[Call, Told | Returned]]:

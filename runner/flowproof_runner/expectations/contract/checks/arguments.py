@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from flowproof_runner.expectations.contract.bag import Truth
+from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.explain import line
 from flowproof_runner.expectations.contract.model import Arguments
 from flowproof_runner.expectations.contract.nearest import nearest
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, missed, unread
 from flowproof_runner.expectations.contract.schema import Schemas
 from flowproof_runner.expectations.contract.values import Key, key
-from flowproof_runner.expectations.contract.view import Call, at
+from flowproof_runner.expectations.contract.view import at
 from flowproof_runner.findings import Finding
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from flowproof_runner.expectations.contract.bag import Found
+from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.explain import line
 from flowproof_runner.expectations.contract.model import Calls
+from flowproof_runner.expectations.contract.narrowing import lookup
 from flowproof_runner.expectations.contract.printing import show_term
-from flowproof_runner.expectations.contract.resolve import lookup
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, unread
 from flowproof_runner.expectations.contract.values import is_number, key
-from flowproof_runner.expectations.contract.view import Call
 from flowproof_runner.findings import Finding
 
 
@@ -46,7 +46,7 @@ def _candidates(expectation: Calls, place: Place, requested: bool) -> Iterable[C
     view = place.view
     if not expectation.tools:
         return view.requested if requested else view.calls
-    narrowed = lookup(expectation.such, "call", place.resolver, place.env)
+    narrowed = lookup(expectation.such, "call", lambda right: place.resolver.find(right, place.env))
     calls: dict[int, Call] = {}
     by_tool: Mapping[str, tuple[Call, ...]] = view.requested_by_tool if requested else view.by_tool
     for tool in expectation.tools:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.explain import line
 from flowproof_runner.expectations.contract.model import Order, Precedence
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.expectations.contract.values import Key, key
-from flowproof_runner.expectations.contract.view import Call, View, at
+from flowproof_runner.expectations.contract.view import View, at
 from flowproof_runner.findings import Finding
 
 
