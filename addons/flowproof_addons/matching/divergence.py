@@ -15,6 +15,9 @@ from flowproof_addons.trace.model import JsonValue
 
 type Why = Literal["changed", "already served", "nothing recorded"]
 
+CLIENT = "client version changed"
+"""Begins the line that explains all others: a new client brings new prompts."""
+
 SYSTEM = "system prompt changed"
 """The one line of an envelope that says less than the difference it stems from."""
 
@@ -56,7 +59,8 @@ class Divergence:
         said = [*self.envelope[:1], *(_said(first) for first in self.differences[:1])]
         if self.envelope and self.envelope[0] != SYSTEM:
             said = said[:1]
-        return f"{where}: {': '.join(said) or 'the request is not the recorded one'}"
+        client = [line for line in self.client[:1] if line.startswith(CLIENT)]
+        return f"{where}: {'; '.join([*client, ': '.join(said) or 'the request is not the recorded one'])}"
 
     @property
     def cause(self) -> str:

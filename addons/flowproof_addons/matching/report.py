@@ -9,7 +9,7 @@ from dataclasses import replace
 from flowproof_addons.dialects.base import Dialect, ModelRequest
 from flowproof_addons.matching import advice
 from flowproof_addons.matching.difference import Difference, differences
-from flowproof_addons.matching.divergence import SYSTEM, Divergence
+from flowproof_addons.matching.divergence import CLIENT, SYSTEM, Divergence
 from flowproof_addons.matching.echo import Echo
 from flowproof_addons.matching.excerpt import whole
 from flowproof_addons.matching.nearest import nearest
@@ -96,10 +96,10 @@ def _envelope(old: Request, new: Request, recorded: View, sent: View, dialect: D
 def _client(recorded: View, sent: View) -> Iterator[str]:
     """Headers are not compared, but another client explains everything else."""
     old, new = recorded.request.headers, sent.request.headers
-    for name in sorted({*old, *new} - {"content-type"}):
+    for name in sorted({*old, *new} - {"content-type"}, key=lambda name: (name != "user-agent", name)):
         if old.get(name) != new.get(name):
-            what = "client version" if name == "user-agent" else name
-            yield f"{what} changed: {old.get(name, 'none')} -> {new.get(name, 'none')}"
+            what = CLIENT if name == "user-agent" else f"{name} changed"
+            yield f"{what}: {old.get(name, 'none')} -> {new.get(name, 'none')}"
 
 
 def _notes(recorded: View, sent: View, pairs: Sequence[tuple[str, str, str]]) -> Iterator[str]:

@@ -94,7 +94,12 @@ def test_another_argument(reported: Make[str]) -> None:
 
 def test_a_new_client(reported: Make[str], sent: Make[Request]) -> None:
     told = reported(asked(), sent=sent(asked(service_tier="auto"), agent="sdk/2"))
-    assert told.split("\n")[2:4] == ["  client version changed: sdk/1 -> sdk/2", '  service_tier is new: "auto"']
+    assert told.split("\n")[:4] == [
+        'turn 1: client version changed: sdk/1 -> sdk/2; service_tier is new: "auto"',
+        "  compared with recorded turn 1, the nearest to POST /v1/chat/completions",
+        "  client version changed: sdk/1 -> sdk/2",
+        '  service_tier is new: "auto"',
+    ]
 
 
 def test_a_cache_mark(reported: Make[str]) -> None:

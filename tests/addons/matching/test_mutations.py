@@ -1,13 +1,16 @@
 """The self-test of strictness is itself strict: it changes everything, and a lax matcher is found out."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from flowproof_addons.dialects.base import Registry
+from flowproof_addons.matching.matcher import Hit, Matcher
 from flowproof_addons.matching.mutations import mutations, survivors
 from flowproof_addons.session import Pin
 from flowproof_addons.trace import body
+from flowproof_addons.trace.file import load
 from flowproof_addons.trace.json_value import parse
 from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request
 
@@ -94,6 +97,26 @@ def test_what_is_not_compared_by_decree_is_left_out_and_nothing_else(
 def test_a_lax_rule_is_found_out(recorded: Make[Exchange], dialects: Registry) -> None:
     pins = [Pin(at="temperature", name="lax")]
     assert survivors(recorded(BODY), dialects, pins) == ["temperature: changed", "temperature: literal changed"]
+
+
+CASSETTES = sorted((Path(__file__).parents[3] / "specs").rglob("*.trace.json"))
+
+
+@pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.name)
+def test_every_cassette_we_ship_is_strict_and_answers_itself(
+    path: Path, dialects: Registry, matcher: Make[Matcher]
+) -> None:
+    exchanges = load(path).exchanges
+    assert [found for exchange in exchanges for found in survivors(exchange, dialects)] == []
+    run = matcher(*exchanges)
+    for exchange in exchanges:
+        dialect = dialects.named(exchange.dialect) if exchange.dialect else None
+        assert isinstance(run.match(exchange.request, dialect), Hit)
+    assert run.unserved() == ()
+
+
+def test_there_are_cassettes_to_prove_it_on() -> None:
+    assert CASSETTES
 
 
 def test_a_mutated_json_body_stays_json(sent: Make[Request]) -> None:
