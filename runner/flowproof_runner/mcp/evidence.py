@@ -12,9 +12,8 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.build import LaneReader, LaneReport, Placed
 from flowproof_runner.evidence.model import Decided, Denied, Dispatched, Returned
 from flowproof_runner.evidence.names import named
+from flowproof_runner.mcp.rounds import CALL, whole
 from flowproof_runner.mcp.told import confirmed, discovered
-
-_CALL = "tools/call"
 
 
 def reader(name: str, value: JsonValue, declared: Iterable[str] = ()) -> LaneReader:
@@ -26,7 +25,7 @@ def reader(name: str, value: JsonValue, declared: Iterable[str] = ()) -> LaneRea
 
     def read(decided: tuple[Decided, ...]) -> LaneReport:
         joins = _Joins(name, decided)
-        events = [placed for number, call in enumerate(_calls(lane)) for placed in _events(name, number, call, joins)]
+        events = [placed for number, call in enumerate(whole(lane)) for placed in _events(name, number, call, joins)]
         events[:0] = discovered(name, lane)
         return LaneReport(name, frozenset({*_offered(lane), *declared}), tuple(events))
 
@@ -55,10 +54,6 @@ class _Joins:
         return tool in named(decision.tool, self.lane) and json_value.same(decision.arguments, arguments or {})
 
 
-def _calls(lane: Lane) -> Iterator[Call]:
-    return (call for call in lane.calls if call.method == _CALL)
-
-
 def _offered(lane: Lane) -> Iterator[str]:
     for listing in lane.catalogue:
         result = listing.outcome.get("result")
@@ -66,7 +61,7 @@ def _offered(lane: Lane) -> Iterator[str]:
         for tool in tools if isinstance(tools, list) else []:
             if isinstance(tool, dict) and isinstance(tool.get("name"), str):
                 yield str(tool["name"])
-    yield from (str(call.params.get("name", "")) for call in _calls(lane))
+    yield from (str(call.params.get("name", "")) for call in lane.calls if call.method == CALL)
 
 
 def _events(lane: str, number: int, call: Call, joins: _Joins) -> Iterator[Placed]:

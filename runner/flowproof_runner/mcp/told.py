@@ -18,19 +18,16 @@ def discovered(name: str, lane: Lane) -> Iterator[Placed]:
     listings = first or [listing for listing in lane.catalogue if listing.method == "tools/list"][:1]
     if not listings:
         return
-    opening = next((each for each in lane.catalogue if each.method in ("initialize", "server/discover")), None)
-    capabilities = _result(opening).get("capabilities") if opening is not None else None
-    event = Discovered(seq=0, lane=name, capabilities=capabilities or {}, tools=tuple(_merged(listings)))
+    openings = (each for each in lane.catalogue if each.method in ("initialize", "server/discover"))
+    capabilities = next((c for each in openings if (c := _result(each).get("capabilities")) is not None), {})
+    event = Discovered(seq=0, lane=name, capabilities=capabilities, tools=tuple(_merged(listings)))
     yield Placed(0, -1, event)
 
 
 def confirmed(name: str, call: Call, identity: str) -> Iterator[Placed]:
     """The answers a person gave while the call was handled; they are about that call and its arguments."""
-    for frame in call.frames:
-        if frame.message.get("method") != _ELICITATION or frame.answer is None:
-            continue
-        result = frame.answer.get("result")
-        granted = isinstance(result, dict) and result.get("action") == "accept"
+    for tick, result in _elicited(call):
+        granted = result.get("action") == "accept"
         event = Confirmed(
             seq=0,
             lane=name,
@@ -41,7 +38,19 @@ def confirmed(name: str, call: Call, identity: str) -> Iterator[Placed]:
             granted=granted,
             id="elicitation",
         )
-        yield Placed(call.turns, frame.at if frame.answered is None else frame.answered, event)
+        yield Placed(call.turns, tick, event)
+
+
+def _elicited(call: Call) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
+    """When and what was answered: to a request during the call, or (since 2026) in the call that was sent again."""
+    for frame in call.frames:
+        if frame.message.get("method") == _ELICITATION and frame.answer is not None:
+            result = frame.answer.get("result")
+            yield frame.answered or frame.at, result if isinstance(result, dict) else {}
+    responses = call.params.get("inputResponses")
+    for response in responses.values() if isinstance(responses, dict) else ():
+        if isinstance(response, dict) and "action" in response:
+            yield call.opened, response
 
 
 def _merged(listings: list[Listing]) -> Iterator[JsonValue]:
