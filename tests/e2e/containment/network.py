@@ -17,6 +17,9 @@ from tests.e2e.containment.harness import PROGRAMS
 HOST4, HOST6 = "198.51.100.9", "2001:db8:1::9"
 OWN4, OWN6 = "198.51.100.1", "2001:db8:1::1"
 INTERFACE = "fpnear"
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+PORTS = 20000 + 1000 * int(_WORKER)
+"""The first of this test process's own ports, for where two test processes share the machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from tests.e2e.containment.harness import PROGRAMS, Harness, Outcome, User
-from tests.e2e.containment.network import HOST4, HOST6, INTERFACE, Sink, sink
+from tests.e2e.containment.network import HOST4, HOST6, INTERFACE, PORTS, Sink, sink
 
-PLAIN, PORT = 20000, 21000
+PLAIN, PORT = PORTS, PORTS + 100
 """Ports of the uncontained attacks and of the contained ones: a late packet of the former is not one of the latter."""
 ATTACKS = tuple(re.findall(r"@attack\ndef (\w+)", (PROGRAMS / "attacks.py").read_text()))
 NEED_ROOT = frozenset({"steer_source_route_udp", "steer_source_route_tcp", "steer_retopts_cmsg"})

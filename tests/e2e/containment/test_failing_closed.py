@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from tests.e2e.containment.harness import Harness
-from tests.e2e.containment.network import sink
+from tests.e2e.containment.network import PORTS, sink
 
-ELSEWHERE, PORT = "127.0.0.2", 24000
+ELSEWHERE, PORT = "127.0.0.2", PORTS + 400
 POLICY = {"off_host": [f"{ELSEWHERE}/32"]}
 
 BOOT = """

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.containment.harness import PROGRAMS, Harness
-from tests.e2e.containment.network import sink
+from tests.e2e.containment.network import PORTS, sink
 
-ELSEWHERE, PORT = "127.0.0.2", 22000
+ELSEWHERE, PORT = "127.0.0.2", PORTS + 500
 POLICY = {"off_host": [f"{ELSEWHERE}/32"]}
 I386 = ("-m32", "-nostdlib", "-static", f"-DPORT={PORT}", "-DHOST=127,0,0,2")
 

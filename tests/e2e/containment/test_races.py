@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.containment.harness import PROGRAMS, Harness
-from tests.e2e.containment.network import sink
+from tests.e2e.containment.network import PORTS, sink
 
-HOME, ELSEWHERE, PORT, SECONDS = "127.0.0.1", "127.0.0.2", 23000, 2
+HOME, ELSEWHERE, PORT, SECONDS = "127.0.0.1", "127.0.0.2", PORTS + 600, 2
 POLICY = {"off_host": [f"{ELSEWHERE}/32"]}
 
 
