@@ -15,6 +15,7 @@ _COMMANDS = (
     "run",
     "check",
     "show",
+    "diff",
     "inspect",
     "contract",
     "mutate",

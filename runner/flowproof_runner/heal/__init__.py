@@ -1,0 +1,1 @@
+"""Traces compared, and cassettes brought up to date with an agent that has changed."""
