@@ -29,14 +29,12 @@ def _candidates(sent: View, recorded: Sequence[View], indexes: Sequence[int]) ->
     return dict.fromkeys([*islice(indexes, _FIRST), *like])
 
 
-def _likeness(sent: View, recorded: View) -> tuple[int, int, float, int]:
-    """Same API, same path, share of what the two have in common, and how close they are in length."""
-    ours, theirs = Counter(_parts(sent)), Counter(_parts(recorded))
-    common = sum((ours & theirs).values())
+def _likeness(sent: View, recorded: View) -> tuple[bool, bool, int, int]:
+    """Same API, same path, how many members and items the two have in common, how close they are in length."""
     return (
-        int(sent.dialect == recorded.dialect),
-        int(sent.request.path == recorded.request.path and sent.request.method == recorded.request.method),
-        round(2 * common / max(1, ours.total() + theirs.total()), 3),
+        sent.dialect == recorded.dialect,
+        (sent.request.method, sent.request.path) == (recorded.request.method, recorded.request.path),
+        (Counter(_parts(sent)) & Counter(_parts(recorded))).total(),
         -abs(_length(sent) - _length(recorded)),
     )
 

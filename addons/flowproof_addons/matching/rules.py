@@ -164,8 +164,10 @@ class _Rule:
         known = self.circumstances
         match self.pin.kind:
             case "date":
-                on_the_day = bool(self.pin.match) or not known.recorded_on or bool(_days(recorded) & known.recorded_on)
-                return on_the_day and bool(_days(sent) & known.today())
+                on_the_day = (
+                    bool(self.pin.match) or not known.recorded_on or bool(dates.readings(recorded) & known.recorded_on)
+                )
+                return on_the_day and bool(dates.readings(sent) & known.today())
             case "path":
                 of_the_run = bool(self.pin.match) or not known.recorded_own or _bare(recorded) == known.recorded_own
                 return of_the_run and _bare(sent) in known.own and recorded.endswith("/") == sent.endswith("/")
@@ -223,10 +225,6 @@ def _looks(pin: Pin, known: Circumstances) -> re.Pattern[str] | None:
     if pin.kind == "path" and (known.recorded_own or not pin.at):
         return _directory(sorted({*known.own, known.recorded_own} - {""}, key=len, reverse=True))
     return None
-
-
-def _days(text: str) -> set[dt.date]:
-    return dates.readings(text)
 
 
 def _bare(path: str) -> str:
