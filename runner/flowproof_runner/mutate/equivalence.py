@@ -7,8 +7,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from flowproof_runner.evidence.model import Evidence
+from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.values import key
-from flowproof_runner.expectations.contract.view import Call, View
+from flowproof_runner.expectations.contract.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from flowproof_runner.evidence.model import (
     Returned,
     Told,
 )
+from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.values import key
-from flowproof_runner.expectations.contract.view import Call, View
+from flowproof_runner.expectations.contract.view import View
 
 type CallEvent = Decided | Dispatched | Denied | Returned | Told
 
