@@ -17,7 +17,9 @@ from flowproof_addons.dialects.base import Conversational, Registry, Said
 from flowproof_addons.session import ToolMock
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import Trace
+from flowproof_runner.contract.events01 import from_rows
 from flowproof_runner.drivers.tail import tail
+from flowproof_runner.evidence.adapter import with_adapter
 from flowproof_runner.evidence.build import LaneReader, build
 from flowproof_runner.evidence.growth import History
 from flowproof_runner.evidence.model import Asked, Evidence, Replied
@@ -67,7 +69,12 @@ def story(flow: FlowResult, start: Path, registry: Registry) -> Story:
 
 def tell(trace: Trace, registry: Registry) -> Told:
     """What a trace says. Raises FlowproofError if one of its lanes cannot be read."""
-    evidence = build(trace, registry, lanes=tuple(_lanes(trace)), mocks=tuple(_mocks(trace)))
+    conversation = trace.extra.get("adapter")
+    # an adapter's conversation holds its calls to MCP servers already
+    lanes = () if isinstance(conversation, list) else tuple(_lanes(trace))
+    evidence = build(trace, registry, lanes=lanes, mocks=tuple(_mocks(trace)))
+    if isinstance(conversation, list):
+        evidence = with_adapter(evidence, from_rows(conversation, complete=True).events)
     return Told(trace, evidence, _heard(trace, evidence, registry))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ from tests.runner.report.html import sample
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner.evidence.model import Returned, Told
+from flowproof_runner.contract.events01 import to_rows
+from flowproof_runner.evidence.model import AnyEvent, Concluded, Confirmed, Decided, Dispatched, Returned, Told
+from flowproof_runner.report import html
+from flowproof_runner.report.html.turns import turns
 from flowproof_runner.result import AgentEnd
 from flowproof_runner.story import Story, story, tell
 
@@ -68,3 +72,31 @@ def test_a_trace_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 def test_a_flow_that_left_no_trace_has_no_trouble(tmp_path: Path) -> None:
     assert story(sample.skipped(), tmp_path, default()) == Story(sample.skipped())
+
+
+def test_an_adapters_conversation_is_told_with_its_confirmations() -> None:
+    events: list[AnyEvent] = [
+        Confirmed(seq=0, lane="adapter", call=None, tool="refund", arguments={"amount": 5}, granted=True),
+        Decided(
+            seq=1,
+            lane="adapter",
+            call="c1",
+            tool="refund",
+            arguments={"amount": 5},
+            arguments_text='{"amount":5}',
+            thread="adapter",
+            group=1,
+        ),
+        Dispatched(seq=2, lane="adapter", call="c1", tool="refund", arguments={"amount": 5}),
+        Returned(seq=3, lane="adapter", call="c1", tool="refund", result={"ok": True}),
+        Concluded(seq=4, lane="adapter", status="completed", output={"refunded": 1}),
+    ]
+    trace = replace(sample.trace(), exchanges=sample.trace().exchanges[:2], extra={"adapter": to_rows(events)})
+    told = tell(trace, default())
+    *_, adapter = turns(told)
+    assert adapter.title == "The adapter's conversation"
+    assert [(call.tool, call.returned is not None) for call in adapter.calls] == [("refund", True)]
+    assert [event.tool for event in adapter.confirmed] == ["refund"]
+    page = html.render(sample.run(sample.failed()), [Story(sample.failed(), told)])
+    assert 'confirmed: <code class="tool">refund</code> <code class="brief">amount: 5</code>' in page
+    assert "Outcome" in page

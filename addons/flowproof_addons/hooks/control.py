@@ -82,7 +82,9 @@ class Control:
         if message["do"] == "open":
             session = Session.model_validate(message["session"])
             return describe(await self._desk.open(session, proxyserver(), self._emitter(session.id)))
-        found, lanes = await self._desk.close(str(message["session"]), proxyserver())
+        session_id = str(message["session"])
+        found, lanes = await self._desk.close(session_id, proxyserver())
+        await inspection.show_stdio(session_id, {name: lane.lane for name, lane in lanes.items()}, default())
         return {**found, "lanes": {name: lane.to_json() for name, lane in lanes.items()}}
 
     def _emitter(self, session_id: str) -> Emit:

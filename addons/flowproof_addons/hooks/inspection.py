@@ -49,6 +49,20 @@ async def show(shown: Shown, registry: Registry) -> int:
     return len(made)
 
 
+async def show_stdio(session_id: str, lanes: Mapping[str, JsonValue], registry: Registry) -> None:
+    """Put a session's stdio traffic, which passes no listener, into the master that runs, if somebody looks."""
+    if ctx.master.addons.get("view") is None:
+        return
+    unseen = {
+        name: lane
+        for name, lane in lanes.items()
+        if lane is not None and lane_file.load(name, lane).transport == "stdio"
+    }
+    trace = Trace("", dt.datetime.now(dt.UTC).isoformat(), "", mcp=unseen)
+    for flow in flows(trace, Shown(Path(session_id), session_id, several=True), registry):
+        await ctx.master.load_flow(flow)
+
+
 def flows(trace: Trace, shown: Shown, registry: Registry) -> list[http.HTTPFlow]:
     """The flows of a trace: exchanges in order, and MCP traffic where it stood among the model's turns."""
     lanes = {name: lane_file.load(name, value) for name, value in trace.mcp.items() if value is not None}

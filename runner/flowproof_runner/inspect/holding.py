@@ -16,8 +16,8 @@ def announce(boundary: Boundary, out: TextIO) -> None:
 
 def hold(boundary: Boundary, out: TextIO) -> None:
     """Wait until the user ends it, or mitmweb ends: either is as it should be."""
-    print(f"mitmweb stays open at {boundary.web}\nCtrl-C ends it.", file=out, flush=True)
     try:
+        print(f"mitmweb stays open at {boundary.web}\nCtrl-C ends it.", file=out, flush=True)
         boundary.wait()
     except Interrupted as signal:
         print(f"mitmweb ended ({signal})", file=out, flush=True)

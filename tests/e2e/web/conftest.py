@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.mcp.conftest import listening as listening  # the fixture
 from tests.e2e.web.browser import Browser, executable
 
 type Picture = Callable[[str], Path]

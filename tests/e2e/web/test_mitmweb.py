@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import json
 import socket
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mitmproxy import http
 from mitmproxy.io import FlowReader
+from tests.e2e.mcp.lanes import HERE as MCP
+from tests.e2e.mcp.lanes import Listening
 from tests.e2e.scenario import Scenario, chat, messages, python
 from tests.e2e.upstream import Upstream
 from tests.e2e.web.browser import Browser
@@ -22,6 +25,7 @@ from tests.runner.report.html import sample
 from flowproof_addons.trace import file
 
 type Open = Callable[..., Mitmweb]
+type Listen = Callable[[Sequence[str], Mapping[str, str]], Listening]
 
 
 @pytest.fixture
@@ -277,3 +281,23 @@ def test_the_report_of_a_real_run_is_written(planned: Callable[..., Scenario], t
     said = page.read_text(encoding="utf-8")
     assert "Recorded" in said and "How is Nairobi?" in said and "Told: nothing" in said
     assert (flow.folder / ".flowproof/runs/latest/report.html").read_text(encoding="utf-8") == said
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_mcp_lanes_are_seen_live_whatever_their_transport(
+    scenario: Callable[..., Scenario], opened: Open, listening: Listen, tmp_path: Path, transport: str
+) -> None:
+    words = [sys.executable, str(MCP / "servers" / "weather.py"), str(tmp_path / "notes.txt")]
+    server: dict[str, Any] = {"name": "weather", "command": words}
+    handle = "${flowproof.mcp_server.weather}"
+    if transport == "http":
+        server = {"name": "weather", "url": listening([*words, "{port}"], {}).url}
+        handle = "${flowproof.mcp_url.weather}"
+    command = [sys.executable, str(MCP / "agent.py"), handle]
+    flow = scenario(command, ["assert_tool_call: get_weather where city equals Nairobi"], mcp=[server])
+    for phase in ("record", "run"):
+        web = opened(flow, phase, str(flow.spec.relative_to(flow.folder)), "--web")
+        call = web.until(lambda flow: "weather · get_weather(city: Nairobi)" in flow["comment"])
+        assert web.text(call, "request").startswith("tools/call get_weather:\n  city: Nairobi\n")
+        assert "result: " in web.text(call, "response")
+        assert web.end().code == 0

@@ -66,7 +66,7 @@ def _body(story: Story, name: str) -> Iterator[Child]:
     yield _part(
         "Timeline",
         timeline(story.told, name, frozenset(found.detail for found in flow.findings))
-        if story.told and story.told.trace.exchanges
+        if story.told and (story.told.evidence.events or story.told.trace.exchanges)
         else None,
     )
     yield el("p", f"There is no timeline: {story.trouble}", cls="note bad") if story.trouble else None

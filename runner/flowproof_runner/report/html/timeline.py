@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from flowproof_addons.dialects.base import Said
 from flowproof_addons.trace import json_value
+from flowproof_runner.evidence.model import Confirmed
 from flowproof_runner.report import words
 from flowproof_runner.report.html import values
 from flowproof_runner.report.html.difference import difference
@@ -42,7 +43,7 @@ def _left_out(count: int) -> Child:
 
 
 def _turn(turn: Turn, name: str, shown_above: Container[str]) -> Markup:
-    heading = f"Turn {turn.number}" if turn.number else "Before the first turn"
+    heading = turn.title or f"Turn {turn.number}"
     return el(
         "li",
         el("h5", heading, " ", el("span", join(" · ", _facts(turn)), cls="facts")),
@@ -50,9 +51,10 @@ def _turn(turn: Turn, name: str, shown_above: Container[str]) -> Markup:
         _told(turn.told, name),
         _diverged(turn, shown_above),
         _reply(turn),
+        [_confirmation(event) for event in turn.confirmed],
         [_call(call, name) for call in turn.calls],
         _strays(turn.strays, name),
-        id=f"{name}-turn-{turn.number}",
+        id=f"{name}-turn-{turn.number}" if turn.number else None,
         cls="turn diverged" if turn.diverged else "turn",
     )
 
@@ -120,6 +122,11 @@ def _reply(turn: Turn) -> Child:
         return [refused, abandoned, silent]
     said = el("div", el("h6", "assistant"), values.text(replied.text), cls="said assistant")
     return [refused, said]
+
+
+def _confirmation(event: Confirmed) -> Markup:
+    word = "confirmed: " if event.granted else "not confirmed: "
+    return el("p", word, el("code", event.tool, cls="tool"), " ", values.arguments(event.arguments), cls="told")
 
 
 def _call(call: Call, name: str) -> Markup:

@@ -37,7 +37,9 @@ class Turn:
     """One model request, its reply, and the calls that came of it."""
 
     number: int
-    """From 1; 0 for what happened before the first."""
+    """From 1; 0 for what is no turn."""
+    title: str = ""
+    """What stands in place of the number."""
     exchange: Exchange | None = None
     asked: seen.Asked | None = None
     heard: tuple[Said, ...] = ()
@@ -49,20 +51,26 @@ class Turn:
     strays: list[Call] = field(default_factory=list)
     """Calls the agent made after it without being asked, and results it brought along from elsewhere."""
     diverged: seen.Diverged | None = None
+    confirmed: list[seen.Confirmed] = field(default_factory=list)
+    """Confirmations that are bound to no call."""
 
 
 def turns(told: Told) -> tuple[Turn, ...]:
-    """The turns in order. What happened before the first stands in a turn 0, if anything did."""
-    found = {number: Turn(number, turn, heard=told.heard.get(number, ())) for number, turn in _numbered(told)}
+    """The turns in order, between what happened before the first and what an adapter said, which knows no turns."""
+    found = {number: Turn(number, exchange=turn, heard=told.heard.get(number, ())) for number, turn in _numbered(told)}
     calls: dict[str, Call] = {}
-    current = before = Turn(0)
+    current = before = Turn(0, title="Before the first turn")
+    adapter = Turn(0, title="The adapter's conversation")
     for event in told.evidence.events:
         if isinstance(event, seen.Asked) and event.turn is not None:
             current = found[event.turn]
             current.asked = event
-        _note(event, current, calls)
-    prelude = [before] if before.strays else []
-    return (*prelude, *found.values())
+        _note(event, adapter if event.turn is None else current, calls)
+    return tuple(
+        turn
+        for turn in (before, *found.values(), adapter)
+        if turn.number or turn.calls or turn.strays or turn.confirmed
+    )
 
 
 def outcome(told: Told) -> seen.Concluded | None:
@@ -92,6 +100,8 @@ def _note(event: seen.AnyEvent, turn: Turn, calls: dict[str, Call]) -> None:
             _observe(event, turn, call)
         case seen.Confirmed() if event.call in calls:
             calls[event.call].confirmed = event
+        case seen.Confirmed():
+            turn.confirmed.append(event)
         case _:
             pass
 
