@@ -29,6 +29,9 @@ from flowproof_runner.suite import Suite
 from flowproof_runner.tally import tally
 from flowproof_runner.version import version
 
+PROPOSAL = "proposal.trace.json"
+"""In a flow's run folder: the recording that would be the cassette."""
+
 
 class OpenSession(Protocol):
     """One flow's side of the boundary."""
@@ -76,6 +79,8 @@ class Flows:
     around: Surroundings
     cancelled: Event = field(default_factory=Event)
     now: Callable[[], datetime] = _now
+    proposing: bool = False
+    """Recordings are put into their run folders as proposals; cassettes stay as they are."""
 
     def within(self, suite: Suite) -> Flows:
         """The same for the flows of one suite. Raises SpecError if its `env` cannot be filled in."""
@@ -107,7 +112,7 @@ class Flows:
         self._keep(draft, trace)
         judging.judge(draft, outcome, trace, self.around.registry)
         if not draft.failed:
-            draft.cassette = cassette.path_of(draft.spec.path)
+            draft.cassette = draft.folder / PROPOSAL if self.proposing else cassette.path_of(draft.spec.path)
             file.save(draft.cassette, trace)
 
     def _replay(self, draft: Draft) -> None:

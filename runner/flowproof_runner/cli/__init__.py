@@ -16,6 +16,7 @@ _COMMANDS = (
     "check",
     "show",
     "diff",
+    "heal",
     "inspect",
     "contract",
     "mutate",

@@ -1,0 +1,75 @@
+"""`flowproof heal`: record again, show what changed, and keep it when asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flowproof_addons import FlowproofError
+from flowproof_addons.dialects.registry import default
+from flowproof_runner import runs, selection
+from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.cli.specs import Given, given
+from flowproof_runner.collect import collect
+from flowproof_runner.draft import unreadable
+from flowproof_runner.findings import Exit
+from flowproof_runner.flow import Flows
+from flowproof_runner.heal import summary
+from flowproof_runner.heal.proposal import Proposal, propose
+from flowproof_runner.plan import Surroundings
+from flowproof_runner.report import style
+from flowproof_runner.report.style import Style
+from flowproof_runner.spec.problems import SpecError
+
+
+class SummaryError(FlowproofError):
+    """The Markdown summary cannot be written."""
+
+
+def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None) -> int:
+    """Do it for every spec; the exit code. Nothing is applied unless everything holds."""
+    shell, start = dict(os.environ), Path.cwd()
+    files = collect(paths)
+    folder = runs.create(start, shell, datetime.now(UTC))
+    with BoundaryProcess(folder.path / "boundary") as process, Boundary(process) as boundary:
+        flows = Flows(boundary, Surroundings(shell, start, default()), proposing=True)
+        specs = given(files, "record", record_missing=False, wanted=selection.EVERYTHING)
+        proposals = list(_proposals(specs, flows, folder))
+    tried = [one for one in proposals if one.result.verdict != "skip"]
+    applied = apply and bool(tried) and all(one.recorded for one in tried)
+    for one in tried if applied else ():
+        one.apply()
+    print(summary.text(proposals, applied, apply, Style(style.wanted(shell, sys.stdout.isatty()))), end="")
+    for path in (folder.path / "heal.md", markdown):
+        if path is not None:
+            _write(path, summary.markdown(proposals, applied))
+    return _code(tried, applied)
+
+
+def _proposals(specs: Sequence[Given], flows: Flows, folder: runs.RunFolder) -> Iterator[Proposal]:
+    for index, spec in enumerate(specs):
+        try:
+            if isinstance(spec.loaded, SpecError):
+                raise spec.loaded
+            yield propose(spec.loaded, flows.within(spec.suite), folder.flow(index, spec.path))
+        except FlowproofError as error:
+            yield Proposal(spec.path, unreadable(spec.path, "record", error))
+
+
+def _code(tried: Sequence[Proposal], applied: bool) -> int:
+    worst = max((one.result.exit_code for one in tried), default=int(Exit.PASS))
+    if worst or applied:
+        return worst
+    return Exit.FAILED if any(one.difference for one in tried) else Exit.PASS
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise SummaryError(f"summary {str(path)!r} cannot be written: {error.strerror or error}") from error
