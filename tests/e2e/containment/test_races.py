@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.containment.harness import PROGRAMS, Harness
 from tests.e2e.containment.network import PORTS, sink
 
-HOME, ELSEWHERE, PORT, SECONDS = "127.0.0.1", "127.0.0.2", PORTS + 600, 2
+HOME, ELSEWHERE, PORT = "127.0.0.1", "127.0.0.2", PORTS + 600
 POLICY = {"off_host": [f"{ELSEWHERE}/32"]}
 
 
@@ -28,22 +28,25 @@ def race(harness: Harness) -> Path:
 def test_the_race_is_won_against_a_supervisor_that_lets_the_kernel_go_on_and_lost_against_ours(
     harness: Harness, race: Path, call: str
 ) -> None:
-    words = (race, call, HOME, ELSEWHERE, str(PORT), str(SECONDS))
+    """One try in some dozens wins against the naive one; ours then has to withstand many times as many."""
+    words = (race, call, HOME, ELSEWHERE, str(PORT))
     with sink("sockets", ELSEWHERE, PORT, 1) as counting:
-        naive = harness.contained(*words, policy=POLICY, boot=harness.boot("naive", landlock=False))
-        assert naive.code == 0, naive
-        leaked = len(counting.seen())
-        assert leaked > 10, f"this machine is too slow to prove anything: {leaked} of {naive.out}"
-        ours = harness.contained(*words, policy=POLICY)
+        leaked, rounds = 0, 0
+        while leaked < 3 and rounds < 20:
+            naive = harness.contained(*words, "500", policy=POLICY, boot=harness.boot("naive", landlock=False))
+            assert naive.code == 0, naive
+            leaked, rounds = leaked + len(counting.seen()), rounds + 1
+        assert leaked >= 3, "this machine never wins the race, so nothing is proved"
+        ours = harness.contained(*words, str(2000 * rounds), policy=POLICY, timeout_s=300)
         assert ours.code == 0, ours
-        assert int(ours.out) > 1000
         assert counting.seen() == []
 
 
 def test_landlock_alone_stops_tcp_even_where_the_supervisor_is_naive(harness: Harness, race: Path) -> None:
-    words = (race, "connect", HOME, ELSEWHERE, str(PORT), str(SECONDS))
+    words = (race, "connect", HOME, ELSEWHERE, str(PORT), "2000")
     with sink("sockets", ELSEWHERE, PORT, 1) as counting:
-        naive = harness.contained(*words, policy=POLICY, boot=harness.boot("naive"))
+        naive = harness.contained(*words, policy=POLICY, boot=harness.boot("naive"), timeout_s=300)
+        assert naive.code == 0, naive
         if naive.report["tier"] != "enforced (linux seccomp+landlock)":
             pytest.skip("no Landlock here")
         assert counting.seen() == []
