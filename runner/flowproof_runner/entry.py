@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from flowproof_runner.ahead import Ahead
 
 
 def main() -> NoReturn:
@@ -27,8 +32,8 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line; its exit code."""
+def run(arguments: Sequence[str], started: Ahead | None = None) -> int:
+    """Run one command line; its exit code. `started`: a mitmdump for whoever wants one."""
     if list(arguments) == ["--version"]:
         from flowproof_runner.version import version
 
@@ -37,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     from flowproof_addons import FlowproofError
 
     try:
-        return _command(arguments)
+        return _command(arguments, started)
     except FlowproofError as error:
         print(f"flowproof: {error}", file=sys.stderr)
     except Exception as error:
@@ -48,8 +53,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _swept(arguments: Sequence[str]) -> int:
+    from flowproof_runner.ahead import ahead
+    from flowproof_runner.runs import root_of
+
     try:
-        return run(arguments)
+        with ahead(arguments, root_of(Path.cwd(), os.environ)) as started:
+            return run(arguments, started)
     finally:
         # Only where an agent may have been started is there anything to end.
         tree = sys.modules.get("flowproof_runner.drivers.tree")
@@ -57,11 +66,11 @@ def _swept(arguments: Sequence[str]) -> int:
             tree.end_all()
 
 
-def _command(arguments: Sequence[str]) -> int:
+def _command(arguments: Sequence[str], started: Ahead | None) -> int:
     from flowproof_runner.cli import app
 
     try:
-        app(list(arguments), prog_name="flowproof")
+        app(list(arguments), prog_name="flowproof", obj=started)
     except SystemExit as end:  # Typer ends every command so
         return end.code if isinstance(end.code, int) else int(bool(end.code))
     return 0

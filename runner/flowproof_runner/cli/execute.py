@@ -12,6 +12,7 @@ from typing import Literal
 
 from flowproof_addons import FlowproofError
 from flowproof_runner import bugs, runs, selection
+from flowproof_runner.ahead import Ahead
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.collect import collect
 from flowproof_runner.inspect.web import Web
@@ -47,10 +48,13 @@ class Start:
     clock_s: float
 
 
-def execute(options: Options) -> int:
-    """Do it all; the exit code. With `json`, an error that leaves no report is JSON on stdout too."""
+def execute(options: Options, started: Ahead | None = None) -> int:
+    """Do it all; the exit code. With `json`, an error that leaves no report is JSON on stdout too.
+
+    `started`: a mitmdump that is starting already.
+    """
     try:
-        return _execute(options)
+        return _execute(options, started)
     except FlowproofError as error:
         from flowproof_runner.cli.publish import ReportError, failure
 
@@ -59,18 +63,20 @@ def execute(options: Options) -> int:
         raise
 
 
-def _execute(options: Options) -> int:
+def _execute(options: Options, started: Ahead | None) -> int:
     start = Start(dict(os.environ), Path.cwd(), datetime.now(UTC), time.monotonic())
     jobs = parallel(options.jobs)
     wanted = selection.EVERYTHING if options.keyword is None else selection.parse(options.keyword)
     paths = collect(options.paths)
     folder = runs.create(start.folder, start.shell, start.at)
-    with bugs.kept_in(folder.path), _boundary(folder.path / "boundary", options.web) as process:
+    with bugs.kept_in(folder.path), _boundary(folder.path / "boundary", options.web, started) as process:
         # mitmdump takes half a second to start; these imports take a third, meanwhile.
         from flowproof_runner.cli.flows import run_flows
 
         return run_flows(options, start, jobs, paths, wanted, folder, process)
 
 
-def _boundary(folder: Path, web: Web | None) -> BoundaryProcess:
+def _boundary(folder: Path, web: Web | None, started: Ahead | None) -> BoundaryProcess:
+    if started is not None and web is None:
+        return started.take(folder)
     return BoundaryProcess(folder) if web is None else BoundaryProcess(folder, web=True, options=web.options())

@@ -12,6 +12,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @app.command()
 def record(
+    ctx: typer.Context,
     paths: Annotated[list[Path], typer.Argument(help="Specs, and folders of specs (*.flow.yaml).")],
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Flows at a time: a number, or auto.")] = "1",
     keyword: Annotated[
@@ -55,4 +56,4 @@ def record(
         twice=twice,
         write=write,
     )
-    raise typer.Exit(execute(options))
+    raise typer.Exit(execute(options, ctx.obj))

@@ -18,6 +18,7 @@ class RetriesRefused(FlowproofError):
 
 @app.command()
 def run(
+    ctx: typer.Context,
     paths: Annotated[list[Path], typer.Argument(help="Specs, and folders of specs (*.flow.yaml).")],
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Flows at a time: a number, or auto.")] = "1",
     keyword: Annotated[
@@ -64,6 +65,7 @@ def run(
                 record_missing,
                 html=html,
                 web=asked(web, web_port),
-            )
+            ),
+            ctx.obj,
         )
     )
