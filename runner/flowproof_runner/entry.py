@@ -53,10 +53,12 @@ def run(arguments: Sequence[str], started: Ahead | None = None) -> int:
 
 
 def _swept(arguments: Sequence[str]) -> int:
-    from flowproof_runner.ahead import ahead
-    from flowproof_runner.runs import root_of
-
     try:
+        if arguments[:1] not in (["run"], ["record"]):
+            return run(arguments)
+        from flowproof_runner.ahead import ahead
+        from flowproof_runner.runs import root_of
+
         with ahead(arguments, root_of(Path.cwd(), os.environ)) as started:
             return run(arguments, started)
     finally:
