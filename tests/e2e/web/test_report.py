@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -118,3 +119,13 @@ def test_headings_and_landmarks_are_what_readers_expect(browser: Browser, page: 
     levels = browser.js("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => Number(h.tagName[1]))")
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_long_output_begins_at_its_end(browser: Browser, tmp_path: Path) -> None:
+    run, (first, *others) = sample.everything()
+    lines = (*(f"line {number}" for number in range(150)), "the last words")
+    browser.open(written(tmp_path, run, [replace(first, stderr=lines), *others]))
+    last = "document.querySelector('#flow-1 .part details[open] .output')"
+    assert browser.js(f"{last}.scrollHeight > {last}.clientHeight")
+    bottom = f"{last}.getBoundingClientRect().bottom - {last}.firstChild.getBoundingClientRect().bottom"
+    assert 0 <= browser.js(bottom) < 20

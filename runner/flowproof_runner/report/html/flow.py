@@ -171,5 +171,5 @@ def _agent(story: Story) -> Iterator[Child]:
             yield el("p", f"{label}: nothing", cls="muted")
             continue
         place = el("p", "the end of ", el("code", path), cls="muted")
-        block = el("pre", "\n".join(lines), cls="output", tabindex=0)
+        block = el("pre", el("code", "\n".join(lines)), cls="output", tabindex=0)
         yield el("details", el("summary", label), place, block, open=agent.tail_of == label)
