@@ -41,6 +41,8 @@ class Outcome:
     """Our own or the machine's failures: the verdict is `error`."""
     pins: Mapping[str, int]
     """How often each pin was needed, by name."""
+    unused_pins: tuple[str, ...]
+    """Pins that found nothing to hold."""
     hints: tuple[str, ...]
     """At record: what another day or directory would change, and the pin for it."""
     redacted: tuple[str, ...]
@@ -157,6 +159,7 @@ class Boundary:
             unserved=tuple(_integer(i) for i in _list(found["unserved"])),
             problems=tuple(str(p) for p in _list(found["problems"])),
             pins={k: _integer(v) for k, v in _object(found["pins"]).items()},
+            unused_pins=tuple(str(n) for n in _list(found["unused_pins"])),
             hints=tuple(str(h) for h in _list(found["hints"])),
             redacted=tuple(str(n) for n in _list(found["redacted"])),
             lanes=_object(found["lanes"]),

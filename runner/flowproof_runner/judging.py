@@ -33,6 +33,9 @@ def judge(draft: Draft, outcome: Outcome, trace: Trace, registry: Registry, reco
         draft.notes += verdicts.unserved_notes(outcome.unserved, recorded.exchanges)
         draft.pins = _pins(draft, outcome)
     draft.notes += outcome.hints
+    draft.notes += (
+        f"pin {name} held nothing in this run: remove it, or correct its path" for name in outcome.unused_pins
+    )
     assertions.judge(draft, trace, registry)
 
 

@@ -70,7 +70,7 @@ TURNS = (
     turn([USER], CALL),
     turn([USER, {"role": "assistant", **CALL}, TOLD], {"content": "I found 42"}),
 )
-NOTHING = Outcome((), 0, 0, (), (), (), (), {}, (), (), {})
+NOTHING = Outcome((), 0, 0, (), (), (), (), {}, (), (), (), {})
 GOOD = replace(NOTHING, exchanges=TURNS, turns=2)
 DIVERGED: dict[str, JsonValue] = {
     "message": "request 2 is not the recorded one",

@@ -47,8 +47,9 @@ class Gate:
             live.problem(f"{message.method} {message.path.partition('?')[0]}: {error}")
             refuse(flow, ErrorText(f"flowproof: {error}", "flowproof_unreadable"), dialect)
             return
-        live.arrived(dialect)
-        attach(flow, Crossing(live, request, dialect, turn=live.turns if dialect else None))
+        crossing = Crossing(live, request, dialect)
+        live.arrived(crossing)
+        attach(flow, crossing)
 
 
 class _Unreadable(Exception):

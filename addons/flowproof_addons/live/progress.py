@@ -39,6 +39,8 @@ class Crossing:
     """Written to the journal, or answered by policy: nothing more to do."""
     cut: bool = False
     """Break the connection after the answer."""
+    place: int | None = None
+    """Its place in the order of arrival."""
     turn: int | None = None
     """Number of this model turn in the run, from 1; None for a side call."""
     exchange: Exchange | None = None
@@ -99,12 +101,14 @@ class Live:
         self.problems.append(words)
         self._emit({"event": "problem", "text": words})
 
-    def arrived(self, dialect: Dialect | None) -> None:
-        """Count a request."""
-        if dialect is None:
+    def arrived(self, crossing: Crossing) -> None:
+        """Count a request, and keep its place: overlapping calls are answered in any order."""
+        crossing.place = self._journal.arrive()
+        if crossing.dialect is None:
             self.side_calls += 1
         else:
             self.turns += 1
+            crossing.turn = self.turns
             self._emit({"event": "turn", "turn": self.turns})
 
     def substitute(self, request: Request, dialect: Dialect) -> Request:
@@ -132,7 +136,7 @@ class Live:
                 self._emit({"event": "divergence", "report": report})
                 self.divergences.append(report)
             crossing.exchange = self._exchange(crossing, Reply(0, BytesBody(b"")), divergence=report)
-            self._journal.append(crossing.exchange)
+            self._journal.append(crossing.exchange, crossing.place)
             return found
         recorded = found.exchange
         self._note_calls(crossing.dialect, recorded.reply)
@@ -142,7 +146,7 @@ class Live:
             equality=found.equality,
             rules=found.rules,
         )
-        self._journal.append(crossing.exchange)
+        self._journal.append(crossing.exchange, crossing.place)
         return recorded.reply
 
     def record(self, crossing: Crossing, reply: Reply) -> None:
@@ -155,7 +159,7 @@ class Live:
             return
         self._hints.look(crossing.request)
         self._note_calls(crossing.dialect, reply)
-        self._journal.append(kept)
+        self._journal.append(kept, crossing.place)
 
     def close(self) -> dict[str, JsonValue]:
         """End the session: what the journal does not say."""
@@ -170,6 +174,7 @@ class Live:
             "findings": list(self.findings),
             "divergences": list(self.divergences),
             "unserved": self._unserved(),
+            "unused_pins": [*self.matcher.unused_pins()] if self.matcher else [],
             "pins": dict(self.matcher.pin_counts()) if self.matcher else {},
             "hints": [hint.words() for hint in self._hints.found],
             "redacted": [*sorted(self._redactor.hits)],

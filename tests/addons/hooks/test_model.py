@@ -202,3 +202,15 @@ def test_an_upstream_that_cannot_be_reached_is_a_problem_that_names_it(
     asyncio.run(Tracer().error(flow))
     assert "https://api.example:443" in live.problems[0]
     assert written(live) == ()
+
+
+def test_overlapping_calls_are_kept_in_the_order_they_arrived(
+    sessions: Sessions, make_live: Any, make_flow: Any
+) -> None:
+    live = sessions[4711] = make_live("record", upstreams=KEYED)
+    first, second = ask(make_flow, {**ASKED, "n": 1}), ask(make_flow, {**ASKED, "n": 2})
+    crossing(sessions, first)
+    crossing(sessions, second)
+    for flow in (second, first):
+        answered(flow, http.Response.make(200, json.dumps(SAID), {"content-type": "application/json"}))
+    assert [e.request.body.value["n"] for e in written(live)] == [1, 2]  # type: ignore[union-attr, index, call-overload]
