@@ -21,6 +21,7 @@ _COMMANDS = (
     "contract",
     "mutate",
     "audit",
+    "mcp",
     "mcp-server",
     "addon",
     "schema",

@@ -264,7 +264,7 @@ class HttpWire:
             "MCP-Protocol-Version": PROTOCOL,
         }
         session = {"Mcp-Session-Id": self._session} if self._session else {}
-        return {**self._headers, **own, **session}
+        return {**own, **self._headers, **session}
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[Message]:

@@ -11,6 +11,7 @@ from flowproof_runner.expectations.contract.explain import line
 from flowproof_runner.expectations.contract.model import Budget, Lane
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.findings import Finding
+from flowproof_runner.mcp.drift import tool_drift
 
 
 def judge_budget(expectation: Budget, place: Place) -> Ruling:
@@ -94,6 +95,6 @@ def _drift(expectation: Lane, place: Place) -> Iterator[Finding]:
         names = drifted(expectation.tools, list(event.tools))
         if names:
             message = f"tools of {event.lane} differ from the snapshot: {', '.join(names)}"
-            yield found(
-                expectation, "mcp.schema_drift", message, actual=list(names), seq=event.seq, detail=line(expectation)
-            )
+            known = expectation.tools if isinstance(expectation.tools, list) else []
+            detail = "\n".join((line(expectation), *map(str, tool_drift(known, event.tools))))
+            yield found(expectation, "mcp.schema_drift", message, actual=list(names), seq=event.seq, detail=detail)
