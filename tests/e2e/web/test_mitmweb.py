@@ -22,6 +22,7 @@ from tests.e2e.web.conftest import Picture
 from tests.e2e.web.mitmweb import Mitmweb
 from tests.runner.report.html import sample
 
+from flowproof_addons.live import label
 from flowproof_addons.trace import file
 
 type Open = Callable[..., Mitmweb]
@@ -68,7 +69,7 @@ def test_every_exchange_and_call_has_its_line(shown: Mitmweb) -> None:
         " notify: true) · ✗ error · 1,840 ms",
         "mcp bookings · delete_booking(id: B-0) · refused by the spec · ✗ error · 0 ms",
         "mcp bookings · audit(event: booked) · 3 ms",
-        "✗ diverged · turn 3: system prompt changed: messages[0].content differs (different text)",
+        label.diverged(3, sample.diverged().headline),
     ]
     assert [flow["marked"] for flow in shown.flows()] == ["", "", "", "", "", "", "⛔", "", "🔴"]
 
@@ -94,7 +95,7 @@ def test_turns_are_shown_as_conversations(shown: Mitmweb) -> None:
 
 def test_a_divergence_says_what_differs(shown: Mitmweb) -> None:
     turn = shown.flows()[-1]
-    assert "# diverged: turn 3: system prompt changed" in shown.text(turn, "request")
+    assert f"# diverged: {sample.diverged().headline}" in shown.text(turn, "request")
     said = shown.text(turn, "response")
     assert "recorded: You are a travel assistant. Book only what the customer confirmed." in said
     assert "sent:     You are a travel assistant. Book whatever is cheapest." in said
