@@ -37,6 +37,10 @@ class Connecting:
             os.close(fd)
 
     def _judged(self, call: Call, fd: int, address: bytes) -> int:
+        read = self._context.policy.read(address)
+        if read and read[1] is Decision.ALLOW and sockaddr.family(address) != socket.AF_UNSPEC:
+            # The common case. A socket of another family than the address has takes no harm: the kernel refuses.
+            return self._carried_out(call, fd, sockaddr.without_flow(address))
         nature = sockets.Nature(fd)
         if nature.family == socket.AF_UNIX:
             if sockaddr.family(address) != socket.AF_UNIX:
@@ -49,7 +53,6 @@ class Connecting:
         if sockaddr.family(address) == socket.AF_UNSPEC and len(address) >= 2:
             with self._context.binding:  # dissolving changes the local address that listen looks at
                 return -kernel.connect(fd, address)
-        read = self._context.policy.read(address)
         if read is None:
             return -(errno.EINVAL if sockaddr.family(address) in sockets.INET else errno.EAFNOSUPPORT)
         return self._reach(call, fd, nature, address, *read)
@@ -68,13 +71,10 @@ class Connecting:
                 asked_by(self._context, call, fd)
                 return result
             case Decision.ALLOW:
-                address = sockaddr.without_flow(address)
-        return self._carried_out(call, fd, address)
+                return self._carried_out(call, fd, sockaddr.without_flow(address))
 
     def _carried_out(self, call: Call, fd: int, address: bytes) -> int:
-        if not sockets.waits(fd):
-            return -kernel.connect(fd, address)
-        if self._context.crowded():
+        if self._context.crowded() and sockets.waits(fd):
             return -errno.ENOBUFS
         self._blocked.begin(call)
         try:

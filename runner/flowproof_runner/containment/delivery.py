@@ -46,13 +46,11 @@ def deliver(
     call: Call, fd: int, nature: sockets.Nature, message: Outgoing, flags: int, crowded: Callable[[], bool]
 ) -> int:
     """Send the message; gives the number of bytes sent or minus an errno."""
-    stream = nature.kind == socket.SOCK_STREAM
+    stream, began = nature.kind == socket.SOCK_STREAM, time.monotonic()
     if message.size > DATAGRAM and not stream:
         return -errno.EMSGSIZE
-    patient = sockets.waits(fd, flags)
-    limit = sockets.send_timeout_s(fd) if patient else None
-    deadline = time.monotonic() + limit if limit else None
     done, control = 0, message.control
+    deadline: float | None = None
     while True:
         size, buffer = _copied(call, message, done, CHUNK if stream else message.size)
         if not call.alive():
@@ -60,14 +58,16 @@ def deliver(
         sent = _send(fd, message.name, buffer, size, control, flags)
         if sent >= 0:
             done, control = done + sent, b""  # what goes with the message goes once
-            if not stream or done >= message.size or (not patient and sent < size):
+            if not stream or done >= message.size or (sent < size and not sockets.waits(fd, flags)):
                 return done
-        elif sent != -errno.EAGAIN or not patient:
+        elif sent != -errno.EAGAIN or not sockets.waits(fd, flags):
             return done or sent
         elif crowded():
             return done or -errno.ENOBUFS
-        elif (stopped := _wait(call, fd, deadline)) is not None:
-            return done or stopped
+        else:
+            deadline = deadline or began + (sockets.send_timeout_s(fd) or float("inf"))
+            if (stopped := _wait(call, fd, deadline)) is not None:
+                return done or stopped
 
 
 def _send(fd: int, name: bytes, buffer: int, size: int, control: bytes, flags: int) -> int:
@@ -115,12 +115,12 @@ def _scratch(size: int) -> int:
     return ctypes.addressof(_thread.buffer)
 
 
-def _wait(call: Call, fd: int, deadline: float | None) -> int | None:
+def _wait(call: Call, fd: int, deadline: float) -> int | None:
     """Wait until there may be room; None to try again, else the answer."""
     poll = select.poll()
     poll.register(fd, select.POLLOUT)
     while True:
-        left_ms = (deadline - time.monotonic()) * 1000 if deadline else float(_WAIT_MS)
+        left_ms = (deadline - time.monotonic()) * 1000
         if left_ms <= 0:
             return -errno.EAGAIN
         if poll.poll(min(left_ms, _WAIT_MS)):

@@ -96,7 +96,7 @@ class Sending:
         return deliver(call, fd, nature, message, flags, self._context.crowded)
 
     def _inet(self, call: Call, fd: int, nature: sockets.Nature, message: Outgoing, flags: int) -> int:
-        safe = control.for_inet(message.control)
+        safe = control.for_inet(message.control) if message.control else b""
         name = b""
         # A stream goes where it is connected to; with fast open refused the kernel does not look at the address.
         if message.name and nature.kind != socket.SOCK_STREAM:
@@ -113,9 +113,11 @@ class Sending:
                     asked_by(self._context, call, fd)
                 case Decision.ALLOW:
                     name = sockaddr.without_flow(message.name)
-        return self._deliver(call, fd, nature, replace(message, name=name, control=safe), flags)
+        return self._deliver(call, fd, nature, Outgoing(message.vectors, name, safe), flags)
 
     def _unix(self, call: Call, fd: int, nature: sockets.Nature, message: Outgoing, flags: int) -> int:
+        if not message.name and not message.control:
+            return self._deliver(call, fd, nature, message, flags)
         held: list[int] = []
         try:
             ready = replace(message, control=control.for_unix(call, message.control, held))

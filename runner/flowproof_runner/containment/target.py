@@ -15,18 +15,20 @@ from dataclasses import dataclass
 from flowproof_runner.containment import abi, kernel
 
 _STRING_LIMIT = 4096
+_TASKS = 4
 _SMALL = 256
 """Bytes: any address, any message header, a piece of a path."""
 
 
 class _Few(threading.local):
-    """What a thread needs to read a few bytes, made once: it does so for every call it handles."""
+    """What a thread of ours needs for every call it handles, made once."""
 
     def __init__(self) -> None:
         self._buffer = ctypes.create_string_buffer(_SMALL)
         self._local = (kernel.Iovec * 1)(kernel.Iovec(ctypes.addressof(self._buffer), 0))
         self._remote = (kernel.Iovec * 1)()
         self._to, self._from = self._local[0], self._remote[0]
+        self._pidfds: dict[int, int] = {}
 
     def read(self, tid: int, address: int, size: int) -> bytes:
         self._to.len = self._from.len = size
@@ -34,6 +36,18 @@ class _Few(threading.local):
         if kernel.read_vectors(tid, self._local, self._remote, 1) != size:
             raise OSError(errno.EFAULT, "unreadable")
         return self._buffer.raw[:size]
+
+    def pidfd(self, tid: int) -> int:
+        """A descriptor of the task; of the last few tasks it is kept."""
+        if (known := self._pidfds.get(tid)) is not None:
+            return known
+        if len(self._pidfds) >= _TASKS:
+            self.forget(next(iter(self._pidfds)))
+        self._pidfds[tid] = _pidfd(tid)
+        return self._pidfds[tid]
+
+    def forget(self, tid: int) -> None:
+        os.close(self._pidfds.pop(tid))
 
 
 _few = _Few()
@@ -98,11 +112,13 @@ class Call:
 
     def duplicate(self, fd: int) -> int:
         """Our own descriptor for one of the task's open files. Raises OSError(EBADF) if it has none such."""
-        pidfd = _pidfd(self.tid)
         try:
-            return kernel.pidfd_getfd(pidfd, fd)
-        finally:
-            os.close(pidfd)
+            return kernel.pidfd_getfd(_few.pidfd(self.tid), fd)
+        except OSError as error:
+            if error.errno != errno.ESRCH:
+                raise
+        _few.forget(self.tid)  # the number is another task's by now
+        return kernel.pidfd_getfd(_few.pidfd(self.tid), fd)
 
 
 def _pidfd(tid: int) -> int:
