@@ -14,7 +14,14 @@ from flowproof_runner.ahead import Ahead, ahead
 
 
 def started(runs: Path) -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if str(runs) in " ".join(child.cmdline())]
+    return [child for child in psutil.Process().children() if str(runs) in _words(child)]
+
+
+def _words(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.ZombieProcess:  # another test's orphan, adopted and ended
+        return ""
 
 
 @pytest.fixture
