@@ -66,6 +66,7 @@ class Contained:
                 under, alone = (program(landlock=domain, writes=self.policy.writes) for domain in (True, False))
             except NoCompiler as error:
                 supervisor.communicate()
+                errors.close()
                 raise NotContained(str(error)) from error
             token = f"{supervisor.pid}-{os.urandom(8).hex()}"
             wanted = Program(tuple(argv), {**env, TOKEN: token}, str(cwd), (zero, one, two), (under, alone))

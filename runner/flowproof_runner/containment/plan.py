@@ -65,7 +65,7 @@ def _read(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[Entry, ...], list[str
         try:
             entries.append(parse(text, value))
         except ValueError as error:
-            wrong.append(f"{text!r} is {error}")
+            wrong.append(f"{text!r}: {error}")
     return tuple(entries), wrong
 
 

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
+from flowproof_runner.spec import variables
 from flowproof_runner.spec.fields import Command, Duration, Json, Part, Port, Text, Variable, Words, kind
 from flowproof_runner.spec.problems import Complaint, refuse
 from flowproof_runner.spec.scalars import Node, value
@@ -49,6 +50,21 @@ class Output:
     kind: OutputKind
     name: str = ""
     """The tool or the file."""
+
+
+def _destination(text: str) -> str:
+    """Refuse what is no destination; one with a variable in it can only be judged when it runs."""
+    from flowproof_runner.containment.policy import parse  # most specs declare none
+
+    if not variables.names(text):
+        try:
+            parse(text)
+        except ValueError as error:
+            raise refuse(Complaint(f"{text!r}: {error}")) from error
+    return text
+
+
+type Destination = Annotated[Words, AfterValidator(_destination)]
 
 
 def _exit_codes(node: Node) -> ExitCodes:
@@ -102,7 +118,7 @@ class Agent(Part):
             }
         ),
     ] = Field(default=ExitCodes(), description="Which exit codes are right; default 0.")
-    allow_egress: tuple[Words, ...] | None = Field(default=None, description="host:port, cidr:port, or a host.")
+    allow_egress: tuple[Destination, ...] | None = Field(default=None, description="host:port, cidr:port, or a host.")
     output: (
         Annotated[Output, PlainValidator(_output), WithJsonSchema({"type": "string", "description": _OUTPUT_FORMS})]
         | None

@@ -113,9 +113,15 @@ def test_the_address_of_a_variable_is_not_told_when_another_of_its_ports_is_trie
 
 
 def test_a_wrong_entry_is_an_error_of_the_spec(flow: Callable[..., Scenario]) -> None:
-    done = flow("", "assert_no_egress", allow_egress=["https://api.example.com", "*.example.com"]).run()
-    assert done.code == 2
-    assert "a URL" in done.said and "a wildcard" in done.said
+    made = flow("", "assert_no_egress", allow_egress=["https://api.example.com", "*.example.com", "${SERVICE}:x"])
+    for command in ("run", "check"):
+        done = made.cli(command, made.spec.name, SERVICE="api.example.com")
+        assert done.code == 2
+        assert "'https://api.example.com': a URL" in done.said and "'*.example.com': a wildcard" in done.said
+    made.change(agent={"allow_egress": ["${SERVICE}:x"]})
+    done = made.run(SERVICE="api.example.com")
+    assert done.code == 2 and "'${SERVICE}:x': a port is a number" in done.said
+    assert "api.example.com" not in done.said
 
 
 def test_a_declaration_alone_refuses_and_notes(flow: Callable[..., Scenario]) -> None:

@@ -48,8 +48,8 @@ def test_every_wrong_entry_is_named_at_once_as_the_spec_has_it() -> None:
     with pytest.raises(plan.EntryError) as wrong:
         plan.plan(["${HOST}", "https://x", "ok:1"], ["secret*host", "https://x", "ok:1"], where="a.flow.yaml:4")
     first, second = str(wrong.value).splitlines()
-    assert first.startswith("a.flow.yaml:4: '${HOST}' is a wildcard")
-    assert second.startswith("a.flow.yaml:4: 'https://x' is a URL")
+    assert first.startswith("a.flow.yaml:4: '${HOST}': a wildcard")
+    assert second.startswith("a.flow.yaml:4: 'https://x': a URL")
     assert "secret" not in str(wrong.value)
 
 
