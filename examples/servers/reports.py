@@ -29,12 +29,14 @@ TOOLS = [
 
 
 def carry_out(name: str, arguments: Mapping[str, str]) -> str:
+    """What a tool call comes to."""
     if name == "export":
         return f"{arguments['report']} was sent to {arguments['to']}"
     return ", ".join(REPORTS)
 
 
 def answer(method: str, params: Mapping[str, object]) -> dict[str, object]:
+    """The answer to one request."""
     match method:
         case "initialize":
             opening = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
@@ -49,6 +51,7 @@ def answer(method: str, params: Mapping[str, object]) -> dict[str, object]:
 
 
 def main() -> None:
+    """Answer line by line until the input ends."""
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message:

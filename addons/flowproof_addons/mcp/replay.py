@@ -150,6 +150,7 @@ class Replay:
 
     def _ask(self, peer: Peer, message: Message) -> None:
         if self._findings.diverged:
+            self._attempted(peer, message)
             peer.answer(message, rpc.error(_OVER))
             return
         seen = self._veil.message(message)
@@ -158,8 +159,7 @@ class Replay:
         place = self._queue.claim(self._tickets, key)
         if place is None:
             report = divergence.call(self.journal.name, self._recorded, self._queue.first_free, seen)
-            local = self._policy.answer(message)
-            self.journal.opened(message, peer.session or 0, local.by if local else "server")  # it did reach the server
+            self._attempted(peer, message)
             self._refuse(peer, message, report)
             return
         self._join(peer)
@@ -185,12 +185,22 @@ class Replay:
         if wait:
             self._loop.call_later(wait, self._finish, place)
 
+    def _attempted(self, peer: Peer, message: Message) -> None:
+        """Write down a call that gets no recorded answer: it did reach the server, which is what assertions ask."""
+        local = self._policy.answer(message)
+        self.journal.opened(message, peer.session or 0, local.by if local else "server")
+
     def _refuse(self, peer: Peer, message: Message, report: divergence.Divergence) -> None:
         """Answer what no recording answers; only the first is a finding, what follows it is a consequence."""
         self._findings.diverge(report)
         peer.answer(message, rpc.error(report.message))
+        self._turn_away(_OVER)
+
+    def _turn_away(self, words: str) -> None:
+        """Answer every parked call with an error."""
         for asked in self._waiting.values():
-            asked.peer.answer(asked.message, rpc.error(_OVER))
+            self._attempted(asked.peer, asked.message)
+            asked.peer.answer(asked.message, rpc.error(words))
             self._queue.give_back(asked.place, asked.key)
         self._waiting.clear()
 
@@ -207,10 +217,7 @@ class Replay:
         asked = min(self._waiting.values(), key=lambda a: a.place)
         report = divergence.early(self.journal.name, self._recorded, asked.place, due)
         self._findings.diverge(report)
-        for late in self._waiting.values():
-            late.peer.answer(late.message, rpc.error(report.message))
-            self._queue.give_back(late.place, late.key)
-        self._waiting.clear()
+        self._turn_away(report.message)
 
     # notifications and answers of the agent
 
