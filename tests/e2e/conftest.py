@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ import yaml
 from tests.e2e import brain
 from tests.e2e.scenario import HERE, Scenario, python, shell, spec
 from tests.e2e.upstream import Upstream
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell's background job: what we start would ignore the interrupts whose effect is tested
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
@@ -43,6 +48,29 @@ def planned(scenario: Callable[..., Scenario]) -> Callable[..., Scenario]:
     def make(requests: Sequence[Any], *args: Any, name: str = "flow", **parts: Any) -> Scenario:
         flow = scenario(python("plan.py", f"{name}.json"), *args, name=name, **parts)
         (flow.folder / f"{name}.json").write_text(json.dumps(requests))
+        return flow
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def cassettes() -> dict[str, bytes]:
+    """What this worker has recorded already, by spec and plan."""
+    return {}
+
+
+@pytest.fixture
+def once(cassettes: dict[str, bytes]) -> Callable[..., Scenario]:
+    """The scenario with its cassette, recorded unless another test has done so from the same spec and plan."""
+
+    def make(flow: Scenario, **shell: str) -> Scenario:
+        plan = flow.folder / "flow.json"
+        key = "\n".join((flow.spec.read_text(), plan.read_text() if plan.exists() else "", str(shell)))
+        if key not in cassettes:
+            recorded = flow.record(**shell)
+            assert recorded.code == 0, recorded.said
+            cassettes[key] = flow.cassette.read_bytes()
+        flow.cassette.write_bytes(cassettes[key])
         return flow
 
     return make

@@ -84,17 +84,13 @@ class Outcome:
 
     @property
     def printed(self) -> str:
-        """What the agent wrote to stdout."""
-        return self._output("stdout.txt")
+        """What the only flow's agent wrote to stdout."""
+        return self.output(self.flow)
 
-    @property
-    def complained(self) -> str:
-        """What the agent wrote to stderr."""
-        return self._output("stderr.txt")
-
-    def _output(self, name: str) -> str:
-        assert self.flow.folder is not None
-        return (self.workspace / self.flow.folder / name).read_text()
+    def output(self, flow: FlowResult) -> str:
+        """What a flow's agent wrote to stdout."""
+        assert flow.folder is not None
+        return (self.workspace / flow.folder / "stdout.txt").read_text()
 
 
 @dataclass(slots=True)

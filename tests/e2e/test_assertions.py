@@ -57,10 +57,9 @@ FAIL = [
 ]
 
 
-def test_each_assertion_holds_for_the_innocent_and_fails_for_the_guilty(scenario: New) -> None:
+def test_each_assertion_holds_for_the_innocent_and_fails_for_the_guilty(once: New, scenario: New) -> None:
     """One recording, a flow per assertion: verdict and exit code of each."""
-    flow = scenario(python("openai_chat.py"), ["assert: reply contains Told"], BOTH)
-    assert flow.record().code == 0
+    flow = once(scenario(python("openai_chat.py"), ["assert: reply contains Told"], BOTH))
     cases = [(f"hold-{i}", step, 0) for i, step in enumerate(HOLD)] + [(f"fail-{i}", s, 1) for i, s in enumerate(FAIL)]
     for name, step, _ in cases:
         key, _, text = step.partition(":") if isinstance(step, str) else ("", "", "")
@@ -74,10 +73,9 @@ def test_each_assertion_holds_for_the_innocent_and_fails_for_the_guilty(scenario
     )
 
 
-def test_an_agent_that_calls_nothing_calls_nothing_right(planned: New) -> None:
+def test_an_agent_that_calls_nothing_calls_nothing_right(once: New, planned: New) -> None:
     """H91: an assertion about arguments is not met by the absence of calls."""
-    flow = planned([chat()])
-    assert flow.record().code == 0
+    flow = once(planned([chat()]))
     flow.change(steps=[{"prompt": "x"}, {"assert_tool_call": "get_weather where city not equals Lagos"}])
     replayed = flow.run()
     assert (replayed.code, replayed.flow.verdict) == (1, "fail"), replayed.said
@@ -129,20 +127,18 @@ def test_what_a_tool_returned_can_be_asserted(failed: bool, code: int, scenario:
     assert flow.record().code == code
 
 
-def test_a_request_that_ends_with_the_users_words_is_no_riddle(planned: New) -> None:
+def test_a_request_that_ends_with_the_users_words_is_no_riddle(once: New, planned: New) -> None:
     """H95: environment details after the tool result; the whole body is what matches."""
     asked = {"role": "assistant", "content": None, "tool_calls": [call("get_weather", city="Nairobi")]}
     told = {"role": "tool", "tool_call_id": "c-get_weather", "content": "31 degrees"}
     details = {"role": "user", "content": "<environment_details>cwd: /tmp</environment_details>"}
-    flow = planned([chat(messages=[{"role": "user", "content": "How?"}, asked, told, details])])
-    assert flow.record().code == 0
+    flow = once(planned([chat(messages=[{"role": "user", "content": "How?"}, asked, told, details])]))
     assert flow.run().code == 0
 
 
-def test_an_exit_code_that_was_not_expected_fails(scenario: New) -> None:
+def test_an_exit_code_that_was_not_expected_fails(once: New, scenario: New) -> None:
     """H97, surprise 5: everything matched, then the agent crashed."""
-    flow = scenario(python("exits.py"), ["assert: reply contains Told"])
-    assert flow.record().code == 0
+    flow = once(scenario(python("exits.py"), ["assert: reply contains Told"]))
     flow.change(agent={"env": {"AGENT_EXIT": "3"}})
     replayed = flow.run()
     assert (replayed.code, replayed.flow.verdict) == (1, "fail"), replayed.said
@@ -180,10 +176,9 @@ def test_a_step_that_is_none_of_an_agents_is_refused(planned: New) -> None:
     assert flow.run().code == 2
 
 
-def test_contains_and_equals_are_two_things(planned: New) -> None:
+def test_contains_and_equals_are_two_things(once: New, planned: New) -> None:
     """Surprise 26: `equals` is equality; `is`, kept for compatibility, contains."""
-    flow = planned([chat()], ["assert: reply is Told"])
-    assert flow.record().code == 0
+    flow = once(planned([chat()], ["assert: reply is Told"]))
     flow.change(steps=[{"prompt": "x"}, {"assert": "reply equals Told"}])
     assert flow.run().code == 1
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from tests.e2e.scenario import Outcome, Scenario, chat, messages, python
 from tests.e2e.upstream import Seen, Upstream, reply
 
@@ -54,10 +53,9 @@ CHANGED: dict[str, dict[str, Any]] = {
 }
 
 
-def test_every_change_of_the_request_is_a_divergence(planned: New, upstream: Upstream) -> None:
+def test_every_change_of_the_request_is_a_divergence(once: New, planned: New, upstream: Upstream) -> None:
     """H01, H02, H04, H34 and the drift matrix of prior art: nothing in a body is too small to count."""
-    flow = planned([BASE], ["assert_tool_call: get_weather"])
-    assert flow.record().code == 0
+    flow = once(planned([BASE], ["assert_tool_call: get_weather"]))
     upstream.stop()
     for name, changes in CHANGED.items():
         drifted = flow.copy(
@@ -89,11 +87,10 @@ def test_a_difference_late_in_a_long_text_is_shown_where_it_is(planned: New) -> 
     assert LONG not in replayed.told
 
 
-def test_a_miss_is_compared_with_the_nearest_recording_not_the_first(planned: New) -> None:
+def test_a_miss_is_compared_with_the_nearest_recording_not_the_first(once: New, planned: New) -> None:
     """H04, surprise 24: of two conversations the one that drifted is shown."""
     other = chat(messages=[{"role": "system", "content": "You make titles."}, {"role": "user", "content": "Title?"}])
-    flow = planned([other, chat("How is Nairobi?")])
-    assert flow.record().code == 0
+    flow = once(planned([other, chat("How is Nairobi?")]))
     flow.plan([other, chat("How is Lagos?")])
     replayed = flow.run()
     assert replayed.code == 1
@@ -102,16 +99,25 @@ def test_a_miss_is_compared_with_the_nearest_recording_not_the_first(planned: Ne
     assert "Title?" not in replayed.told
 
 
-@pytest.mark.parametrize(
-    ("recorded", "replayed"), [("0.2", "0.20"), ("1", "1.0"), ("9007199254740993", "9007199254740992")]
-)
-def test_number_literals_count(planned: New, recorded: str, replayed: str) -> None:
+def test_number_literals_count(planned: New) -> None:
     """As written: 1 is not 1.0, and a big integer keeps its last digit."""
-    texts = [f'{{"model":"m","messages":[],"temperature":{number}}}' for number in (recorded, replayed)]
-    before, after = ({"path": "/v1/chat/completions", "text": text} for text in texts)
-    told = _drift(planned, before, after).told
-    assert recorded in told
-    assert replayed in told
+    pairs = {"zeros": ("0.2", "0.20"), "point": ("1", "1.0"), "big": ("9" * 17 + "3", "9" * 17 + "2")}
+
+    def request(number: str) -> Any:
+        text = f'{{"model":"m","messages":[],"temperature":{number}}}'
+        return {"path": "/v1/chat/completions", "text": text}
+
+    flow = planned([request(recorded) for recorded, _ in pairs.values()])
+    assert flow.record().code == 0
+    for name, (_, replayed) in pairs.items():
+        flow.copy(name, agent={"command": python("plan.py", f"{name}.json")}).plan([request(replayed)])
+    outcome = flow.cli("run", ".")
+    assert outcome.report is not None
+    first = {result.name: result.findings[0] for result in outcome.report.flows if result.findings}
+    assert first.keys() == pairs.keys()
+    for name, (_, replayed) in pairs.items():
+        assert first[name].id == "model.divergence"
+        assert replayed in first[name].message + first[name].detail
 
 
 def test_an_agent_that_swallows_the_error_fails_all_the_same(planned: New) -> None:
@@ -121,11 +127,10 @@ def test_an_agent_that_swallows_the_error_fails_all_the_same(planned: New) -> No
     assert (replayed.code, replayed.flow.agent.exit_code) == (1, 0)
 
 
-def test_a_pin_lets_a_living_prompt_drift_and_says_so(planned: New) -> None:
+def test_a_pin_lets_a_living_prompt_drift_and_says_so(once: New, planned: New) -> None:
     """H07: an ignored path is reported with its count, never hidden."""
     pin = {"at": "messages[0].content", "why": "the system prompt is tested elsewhere"}
-    flow = planned([chat()], pins=[pin])
-    assert flow.record().code == 0
+    flow = once(planned([chat()], pins=[pin]))
     flow.plan([chat(messages=[{"role": "system", "content": "You chat."}, chat()["body"]["messages"][1]])])
     replayed = flow.run()
     assert (replayed.code, [(p.count, p.why) for p in replayed.flow.pins]) == (0, [(1, pin["why"])]), replayed.said
@@ -134,10 +139,9 @@ def test_a_pin_lets_a_living_prompt_drift_and_says_so(planned: New) -> None:
     assert flow.run().ids[0] == "model.divergence"
 
 
-def test_the_same_drift_in_many_flows_is_told_once(planned: New) -> None:
+def test_the_same_drift_in_many_flows_is_told_once(once: New, planned: New) -> None:
     """H09: one grouped line, not one page per flow."""
-    flow = planned([chat()])
-    assert flow.record().code == 0
+    flow = once(planned([chat()]))
     for i in range(6):
         drifted = flow.copy(f"flow-{i}", agent={"command": python("plan.py", f"flow-{i}.json")})
         drifted.plan([chat(messages=[{"role": "system", "content": "You chat."}, chat()["body"]["messages"][1]])])
@@ -184,10 +188,9 @@ def test_three_calls_about_the_same_message_are_told_apart(planned: New) -> None
     assert len({answer["text"] for answer in _answers(replayed)}) == 3
 
 
-def test_two_replays_of_one_cassette_at_a_time_do_not_mix(planned: New) -> None:
+def test_two_replays_of_one_cassette_at_a_time_do_not_mix(once: New, planned: New) -> None:
     """H15: state is a session's, not the server's."""
-    flow = planned([chat("one"), chat("two"), chat("three")])
-    assert flow.record().code == 0
+    flow = once(planned([chat("one"), chat("two"), chat("three")]))
     before = flow.cassette.read_bytes()
     started = [flow.start("run", str(flow.spec), FLOWPROOF_RUNS_DIR=f"runs-{i}") for i in range(2)]
     for i in range(4):
@@ -218,11 +221,10 @@ def test_an_added_cache_control_is_named(planned: New) -> None:
     assert answer["status"] == 406
 
 
-def test_text_may_vary_where_a_pin_says_so_and_nowhere_else(planned: New) -> None:
+def test_text_may_vary_where_a_pin_says_so_and_nowhere_else(once: New, planned: New) -> None:
     """H20: a variable number inside a prompt, ignored by a rule; the rest of the text still counts."""
     pin = {"at": "messages[1].content", "match": r"reminders: (\d+)", "why": "their number varies"}
-    flow = planned([chat("reminders: 3. How is Nairobi?")], pins=[pin])
-    assert flow.record().code == 0
+    flow = once(planned([chat("reminders: 3. How is Nairobi?")], pins=[pin]))
     flow.plan([chat("reminders: 12. How is Nairobi?")])
     replayed = flow.run()
     assert (replayed.code, replayed.flow.pins[0].count) == (0, 1), replayed.said
@@ -260,41 +262,37 @@ def test_the_key_is_not_compared_but_a_recorded_refusal_is_replayed(planned: New
     assert _answers(recorded) == _answers(replayed)
 
 
-def test_turns_that_were_recorded_and_never_asked_for_fail(planned: New) -> None:
+def test_turns_that_were_recorded_and_never_asked_for_fail(once: New, planned: New) -> None:
     """H31: an agent that stops early is not the recorded one."""
-    flow = planned([chat("one"), chat("two"), chat("three")])
-    assert flow.record().code == 0
+    flow = once(planned([chat("one"), chat("two"), chat("three")]))
     flow.plan([chat("one")])
     replayed = flow.run()
     assert (replayed.code, replayed.ids) == (1, ["model.unserved"]), replayed.said
     assert "2" in replayed.findings[0].message
 
 
-def test_a_second_use_of_a_recording_says_already_served(planned: New) -> None:
+def test_a_second_use_of_a_recording_says_already_served(once: New, planned: New) -> None:
     """H31's mirror, and the same request four times of prior art."""
-    flow = planned([chat()])
-    assert flow.record().code == 0
+    flow = once(planned([chat()]))
     flow.plan([chat(), chat()])
     replayed = flow.run()
     assert (replayed.code, replayed.ids[0]) == (1, "model.divergence"), replayed.said
     assert "answered already by recorded turn 1" in replayed.told
 
 
-@pytest.mark.parametrize(
-    ("recorded", "replayed"),
-    [
-        ('{"model":"é","messages":[]}', '{"model":"\\u00e9","messages":[]}'),
-        ('{"model":"a/b","messages":[]}', '{"model":"a\\/b","messages":[]}'),
-        ('{"model":"m","messages":[]}', '{ "messages" : [ ] ,\n "model" : "m" }'),
-        ('{"model":"m","messages":[],"stream":false}', '{"model":"m","messages":[]}'),
-    ],
-    ids=["escaped letter", "escaped slash", "order and whitespace", "transport"],
-)  # fmt: skip
-def test_the_same_value_written_differently_is_no_drift(planned: New, recorded: str, replayed: str) -> None:
-    """H33: no false alarm, and the reply comes back to the byte."""
-    flow = planned([{"path": "/v1/chat/completions", "text": recorded}])
+SAME = [
+    ('{"model":"é","messages":[]}', '{"model":"\\u00e9","messages":[]}'),
+    ('{"model":"a/b","messages":[]}', '{"model":"a\\/b","messages":[]}'),
+    ('{"model":"m","messages":[]}', '{ "messages" : [ ] ,\n "model" : "m" }'),
+    ('{"model":"n","messages":[],"stream":false}', '{"model":"n","messages":[]}'),
+]
+
+
+def test_the_same_value_written_differently_is_no_drift(planned: New) -> None:
+    """H33: escapes, key order, white space and transport raise no false alarm, and replies come back to the byte."""
+    flow = planned([{"path": "/v1/chat/completions", "text": recorded} for recorded, _ in SAME])
     first = flow.record()
-    flow.plan([{"path": "/v1/chat/completions", "text": replayed}])
+    flow.plan([{"path": "/v1/chat/completions", "text": replayed} for _, replayed in SAME])
     second = flow.run()
     assert (first.code, second.code) == (0, 0), second.said
     assert _answers(second) == _answers(first)

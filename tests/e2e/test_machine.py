@@ -51,9 +51,8 @@ SPECS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.fixture
-def recorded(planned: New) -> Scenario:
-    flow = planned([chat()])
-    assert flow.record().code == 0
+def recorded(once: New, planned: New) -> Scenario:
+    flow = once(planned([chat()]))
     return flow
 
 
@@ -83,15 +82,22 @@ def test_line_ends_and_a_byte_order_mark_do_no_harm(recorded: Scenario) -> None:
     assert recorded.run().code == 0
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_a_broken_spec_is_named(name: str, recorded: Scenario, upstream: Upstream) -> None:
-    recorded.spec.write_text(SPECS[name](recorded.spec.read_text()))
-    seen = len(upstream.seen)
+def test_a_broken_spec_is_named_and_nothing_is_started(recorded: Scenario, upstream: Upstream) -> None:
+    text, seen = recorded.spec.read_text(), len(upstream.seen)
+    broken = {name.replace(" ", "-"): spoil(text) for name, spoil in SPECS.items()}
+    for name, spoilt in broken.items():
+        assert spoilt != text
+        (recorded.folder / f"{name}.flow.yaml").write_text(spoilt)
     for command in ("check", "run", "record"):
-        outcome = recorded.cli(command, recorded.spec.name)
+        outcome = recorded.cli(command, *(f"{name}.flow.yaml" for name in broken))
         assert outcome.code == 2, outcome.said
-        assert "flow.flow.yaml" in outcome.said
+        for name in broken:
+            assert f"{name}.flow.yaml" in outcome.said
+        if command != "check":
+            assert outcome.report is not None
+            assert [flow.verdict for flow in outcome.report.flows] == ["error"] * len(broken)
     assert len(upstream.seen) == seen
+    assert sorted(path.name for path in recorded.folder.glob("*.trace.json")) == ["flow.trace.json"]
 
 
 def test_all_mistakes_of_a_spec_are_told_at_once(recorded: Scenario) -> None:

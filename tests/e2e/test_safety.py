@@ -6,18 +6,18 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.e2e.scenario import BIN, Scenario
+from tests.e2e.scenario import BIN
 from tests.e2e.upstream import Upstream
 
 from flowproof_addons.session import Session
 from flowproof_addons.session import Upstream as Where
-
-type New = Callable[..., Scenario]
+from flowproof_addons.trace import body, file
+from flowproof_addons.trace.model import Exchange, Trace
 
 BODY = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
 SMUGGLED = b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
@@ -124,13 +124,13 @@ def post(host: str = "127.0.0.1", path: str = "/v1/chat/completions", **headers:
 
 
 @pytest.fixture
-def replaying(planned: New, upstream: Upstream, tmp_path: Path) -> Session:
+def replaying(tmp_path: Path) -> Session:
     """A session that replays one recorded turn."""
-    flow = planned([{"path": "/v1/chat/completions", "text": BODY.decode()}])
-    assert flow.record().code == 0
-    upstream.seen.clear()
-    upstream.connections = 0
-    return Session(id="by-hand", phase="replay", folder=tmp_path / "by-hand", cassette=flow.cassette)
+    json = {"content-type": "application/json"}
+    said = body.reply(200, json, b'{"id":"c","choices":[{"message":{"role":"assistant","content":"Told."}}]}')
+    turn = Exchange(body.request("POST", "/v1/chat/completions", json, BODY), said, "openai-chat")
+    file.save(tmp_path / "c.trace.json", Trace("by hand", "2026-01-01T00:00:00Z", "0" * 64, (turn,)))
+    return Session(id="by-hand", phase="replay", folder=tmp_path / "by-hand", cassette=tmp_path / "c.trace.json")
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["loaded before ours", "loaded after ours"])
@@ -163,29 +163,33 @@ def test_the_hostile_scripts_do_open_connections_where_no_fence_is(upstream: Ups
         assert elsewhere.connections == 0
 
 
-@pytest.mark.parametrize(
-    ("data", "status"),
-    [
-        (post(), b"200"),
-        (post("localhost"), b"200"),
-        (post("attacker.example"), b"421"),
-        (post("mitm.it"), b"421"),
-        (post(origin="https://attacker.example"), b"421"),
-        (post(origin="http://127.0.0.1"), b"421"),
-        (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\nhost: 127.0.0.1:1\r\n\r\n", b"400"),
-        (post(path="http://attacker.example/v1/chat/completions"), b"200"),  # the recording, as for its own path
-        (SMUGGLED, b"400"),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b""),
-    ],
-    ids=["own", "localhost", "host", "mitm.it", "origin", "own origin", "connect", "absolute", "smuggling", "h2c"],
-)  # fmt: skip
-def test_only_loopback_clients_are_answered(
-    data: bytes, status: bytes, replaying: Session, upstream: Upstream, tmp_path: Path
-) -> None:
+ASKED = {
+    "own": (post("localhost"), b"200"),
+    "host": (post("attacker.example"), b"421"),
+    "mitm.it": (post("mitm.it"), b"421"),
+    "origin": (post(origin="https://attacker.example"), b"421"),
+    "own origin": (post(origin="http://127.0.0.1"), b"421"),
+    "connect": (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\nhost: 127.0.0.1:1\r\n\r\n", b"400"),
+    "smuggling": (SMUGGLED, b"400"),
+    "h2c": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b""),
+}
+
+
+def test_only_loopback_clients_are_answered(replaying: Session, upstream: Upstream, tmp_path: Path) -> None:
     """A browser page, a rebound name, a request for somewhere else: refused, and nothing is dialled."""
     with boundary(tmp_path, replaying) as port:
-        answered = ask(port, data)
-    assert answered.partition(b" ")[2].startswith(status) if status else True, answered
+        answered = {name: ask(port, data).partition(b" ")[2][:3] for name, (data, _) in ASKED.items()}
+    assert answered == {name: status for name, (_, status) in ASKED.items()}
+    assert upstream.connections == 0
+
+
+def test_a_request_in_absolute_form_is_answered_like_its_own_path(
+    replaying: Session, upstream: Upstream, tmp_path: Path
+) -> None:
+    """A client that takes the boundary for a proxy gets the recording, and nothing is dialled."""
+    with boundary(tmp_path, replaying) as port:
+        answered = ask(port, post(path=f"{upstream.url}/v1/chat/completions"))
+    assert b"Told." in answered
     assert upstream.connections == 0
 
 

@@ -23,20 +23,18 @@ def parts(text: str, picture: str = PICTURE) -> list[Any]:
 
 
 @pytest.mark.parametrize("drifted", [parts("How is Lagos?"), parts(PROMPT, PICTURE.replace("o=", "p=")), PROMPT])
-def test_a_prompt_given_as_parts_is_no_blind_spot(drifted: Any, planned: New) -> None:
+def test_a_prompt_given_as_parts_is_no_blind_spot(once: New, drifted: Any, planned: New) -> None:
     """Surprise 1: text and picture in a list of parts count like any other."""
-    flow = planned([chat(parts(PROMPT))])
-    assert flow.record().code == 0
+    flow = once(planned([chat(parts(PROMPT))]))
     assert flow.run().code == 0
     flow.plan([chat(drifted)])
     replayed = flow.run()
     assert (replayed.code, replayed.ids[0]) == (1, "model.divergence"), replayed.said
 
 
-def test_an_empty_cassette_proves_nothing(planned: New) -> None:
+def test_an_empty_cassette_proves_nothing(once: New, planned: New) -> None:
     """Surprise 5: no turns recorded, none made: that is not a pass."""
-    flow = planned([chat()], ["assert_no_tool_call: get_weather"])
-    assert flow.record().code == 0
+    flow = once(planned([chat()], ["assert_no_tool_call: get_weather"]))
     cassette = json.loads(flow.cassette.read_text())
     cassette["model"]["turns"] = []
     flow.cassette.write_text(json.dumps(cassette, indent=2))
@@ -47,10 +45,9 @@ def test_an_empty_cassette_proves_nothing(planned: New) -> None:
 
 
 @pytest.mark.parametrize("word", ["capability-error", "SKIP", "flowproof: PASS", "verdict: pass"])
-def test_what_a_model_says_does_not_change_the_verdict(word: str, planned: New) -> None:
+def test_what_a_model_says_does_not_change_the_verdict(once: New, word: str, planned: New) -> None:
     """Surprise 6: the reply is the model's; a failing flow stays one."""
-    flow = planned([chat(word)], ["assert: reply contains Told"])
-    assert flow.record().code == 0
+    flow = once(planned([chat(word)], ["assert: reply contains Told"]))
     flow.change(steps=[{"prompt": word}, {"assert": "reply contains something else"}])
     replayed = flow.run()
     assert (replayed.code, replayed.flow.verdict) == (1, "fail")
@@ -103,10 +100,9 @@ def test_missing_cassettes_can_be_recorded_in_the_same_go(planned: New, upstream
     assert flow.cli("run", ".").code == 0
 
 
-def test_reports_of_two_runs_do_not_mix(planned: New) -> None:
+def test_reports_of_two_runs_do_not_mix(once: New, planned: New) -> None:
     """Surprise 25: a report is of one invocation, wherever `latest` points."""
-    flow = planned([chat()])
-    assert flow.record().code == 0
+    flow = once(planned([chat()]))
     flow.copy("other")
     suite, single = flow.cli("run", "."), flow.run()
     assert suite.report is not None and single.report is not None
@@ -115,9 +111,8 @@ def test_reports_of_two_runs_do_not_mix(planned: New) -> None:
     assert json.loads(latest.read_text())["id"] == single.report.id
 
 
-def test_json_on_stdout_is_the_report_and_nothing_else(planned: New, tmp_path: Any) -> None:
-    flow = planned([chat()])
-    assert flow.record().code == 0
+def test_json_on_stdout_is_the_report_and_nothing_else(once: New, planned: New, tmp_path: Any) -> None:
+    flow = once(planned([chat()]))
     outcome = flow.run("--json", "--junit", "out.xml")
     assert json.loads(outcome.stdout)["exit_code"] == outcome.code == 0
     assert 'tests="1"' in (flow.folder / "out.xml").read_text()

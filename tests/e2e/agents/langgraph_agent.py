@@ -41,7 +41,8 @@ def main() -> None:
     question = {"messages": [{"role": "user", "content": os.environ["FLOWPROOF_PROMPT"]}]}
     if "stream" in sys.argv:
         for message, _ in agent.stream(question, stream_mode="messages"):
-            print(message.type, message.content, getattr(message, "usage_metadata", None))
+            if message.type != "tool":  # results of parallel calls come as their threads end
+                print(message.type, message.content, getattr(message, "usage_metadata", None))
         return
     for message in agent.invoke(question)["messages"]:
         print(message.type, message.content, getattr(message, "response_metadata", None))
