@@ -254,7 +254,7 @@ class _Post:
         body = await response.body()
         messages = rpc.read(body) or []
         for message in messages:
-            await asyncio.sleep(self.owner.lane.delay(self.remote, message, requests))
+            await self.owner.lane.hold(self.remote, message, requests)
         given = [self.owner.lane.from_server(self.remote, m, requests, response.status) for m in messages]
         self._forget(requests)
         if own or any(new is not old for new, old in zip(given, messages, strict=True)):
@@ -289,7 +289,7 @@ class _Post:
             return
         given: list[Message] = []
         for message in messages:
-            await asyncio.sleep(lane.delay(self.remote, message, requests))
+            await lane.hold(self.remote, message, requests)
             given.append(lane.from_server(self.remote, message, requests))
         unchanged = all(new is old for new, old in zip(given, messages, strict=True))
         for data in [event.data] if unchanged else [rpc.write(message) for message in given]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -102,6 +103,12 @@ class Recording:
         now = self.journal.run.now()
         request.arrived = now
         return max(self.journal.run.pace.delay(request.opened, now), request.last_frame + FRAME_GAP_S - now)
+
+    async def hold(self, peer: Peer, message: Message, within: Sequence[Message] | None = None) -> None:
+        """Wait until an answer may go to the agent."""
+        wait = self.delay(peer, message, within)
+        if wait > 0:
+            await asyncio.sleep(wait)
 
     def open(self, peer: Peer) -> list[Open]:
         """The agent's requests on this connection that have no answer yet."""

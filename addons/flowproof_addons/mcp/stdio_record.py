@@ -134,7 +134,7 @@ class _Link:
             return
         given: list[Message] = []
         for message in messages:
-            await asyncio.sleep(lane.delay(self.pipe, message))
+            await lane.hold(self.pipe, message)
             given.append(lane.from_server(self.pipe, message))
         unchanged = all(new is old for new, old in zip(given, messages, strict=True))
         self.pipe.line(line if unchanged else b"".join(rpc.write(message) + b"\n" for message in given))
