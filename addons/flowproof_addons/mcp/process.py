@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import shutil
 import signal
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flowproof_addons.errors import FlowproofError
+from flowproof_addons.mcp import keeper
 
 LINE_LIMIT = 64 * 2**20
 """A message longer than this is an error of the server."""
@@ -22,6 +26,9 @@ _TERM_AFTER_S = 0.05
 _KILL_AFTER_S = 0.05
 _SAMPLE_S = 0.04
 _SETTLED = 3
+"""Samples without any work, after some."""
+_IDLE = 8
+"""The same for a server that starts with less work than the system counts."""
 
 
 class ServerStartError(FlowproofError):
@@ -36,6 +43,8 @@ class Server:
     transport: asyncio.SubprocessTransport
     cwd: str
     stderr: Path
+    alive: int
+    """Our end of the pipe that tells the keeper whether we live."""
 
     @property
     def stdin(self) -> asyncio.StreamWriter:
@@ -55,11 +64,15 @@ class Server:
         Nothing is sent to find out: the first request decides the protocol era of a 2026 server.
         """
         deadline, last, still = time.monotonic() + within_s, -1, 0
-        while still < _SETTLED and time.monotonic() < deadline and self.process.returncode is None:
-            used = _processor_ticks(self.process.pid)
+        while (
+            still < (_SETTLED if last > 0 else _IDLE)
+            and time.monotonic() < deadline
+            and self.process.returncode is None
+        ):
+            used = _descendants_ticks(self.process.pid)
             if used is None:
                 return
-            still = still + 1 if used == last and used > 0 else 0
+            still = still + 1 if used == last else 0
             last = used
             await asyncio.sleep(_SAMPLE_S)
 
@@ -72,6 +85,7 @@ class Server:
             self._signal(number)
         self._signal(signal.SIGKILL)
         status = await self.process.wait()
+        os.close(self.alive)
         self.transport.close()  # else its pipes stay open until the event loop is gone, and complain then
         return status
 
@@ -92,33 +106,50 @@ class Server:
 async def start(command: Sequence[str], env: Mapping[str, str], cwd: str, stderr: Path) -> Server:
     """Start a server. Raises ServerStartError if there is no such program."""
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(env)
+    theirs, ours = os.pipe()
     try:
+        if _missing(command[0], environment, cwd):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         with stderr.open("ab") as log:
             loop = asyncio.get_running_loop()
             transport, protocol = await loop.subprocess_exec(
                 lambda: asyncio.subprocess.SubprocessStreamProtocol(LINE_LIMIT, loop),
-                *command,
+                *(sys.executable, "-I", "-S", keeper.__file__, str(theirs), *command),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
                 cwd=cwd,
                 env=environment,
                 start_new_session=True,
+                pass_fds=(theirs,),
             )
     except OSError as error:
+        os.close(ours)
         raise ServerStartError(
             f"mcp: the server {' '.join(command)!r} cannot be started in {cwd}: {error.strerror or error}"
         ) from error
+    finally:
+        os.close(theirs)
     process = asyncio.subprocess.Process(transport, protocol, loop)
-    return Server(process, transport, cwd, stderr)
+    return Server(process, transport, cwd, stderr, ours)
 
 
-def _processor_ticks(pid: int) -> int | None:
-    """Processor time of a process and its descendants, in clock ticks; None where the system does not say."""
+def _missing(program: str, environment: Mapping[str, str], cwd: str) -> bool:
+    """True when there is no such program; a path with a slash is relative to the server's own directory."""
+    if os.path.dirname(program):
+        return not os.access(Path(cwd) / program, os.X_OK)
+    return shutil.which(program, path=environment.get("PATH", os.defpath)) is None
+
+
+def _descendants_ticks(pid: int) -> int | None:
+    """Processor time of all below a process, in clock ticks; None where the system does not say."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return sum(_ticks(int(child)) + (_descendants_ticks(int(child)) or 0) for child in children)
     except OSError:
         return None
-    own = stat.rpartition(")")[2].split()
-    return int(own[11]) + int(own[12]) + sum(_processor_ticks(int(child)) or 0 for child in children)
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])

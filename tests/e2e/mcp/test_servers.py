@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -218,6 +219,30 @@ def test_however_the_agents_client_ends_its_server_everything_behind_it_is_gone(
             await asyncio.sleep(0.005)
 
     run(tmp_path, odd("stays", str(tmp_path)), scenario)
+
+
+def test_when_the_boundary_itself_is_killed_its_servers_go_with_it(tmp_path: Path) -> None:
+    program = f"""
+import asyncio, os
+from pathlib import Path
+from flowproof_addons.mcp.lanes import Lanes
+from flowproof_addons.session import McpServer, Session
+
+async def main():
+    folder = Path({str(tmp_path)!r})
+    server = McpServer(name="odd", command={(sys.executable, ODD, "stays", str(tmp_path))!r})
+    session = Session(id="x", phase="record", folder=folder, mcp=(server,), agent_cwd=str(folder))
+    await Lanes(session, {{}}, lambda event: None).start()
+    os.kill(os.getpid(), 9)
+
+asyncio.run(main())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 5
+    while alive(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert alive(tmp_path) == []
 
 
 def test_what_was_asked_before_the_end_of_input_is_still_answered(tmp_path: Path) -> None:
