@@ -61,12 +61,16 @@ class Writer:
         recents = [recent for recent in reversed(self._recent) if _like(recent, request)]
         if not recents:
             return None, [], size(body.value)
-        patches = [_patch(recent, body) for recent in recents]
-        cost, nearest = min((size(patch), index) for index, patch in enumerate(patches))
-        recent, patch = recents[nearest], patches[nearest]
-        # Measuring two megabytes for each turn of a long conversation is dear, and one that only grew is known.
-        room = recent.size + cost if delta.only_adds(patch) else size(body.value)
-        return (recent, patch, room) if 2 * cost < room else (None, [], size(body.value))
+        cost, room, patch, nearest = 0, 0, list[JsonValue](), None
+        for recent in recents:
+            if nearest is not None and room - recent.size > cost:
+                continue  # what it lacks alone costs more than the patch there is
+            tried = _patch(recent, body)
+            if nearest is None or size(tried) < cost:
+                cost, patch, nearest = size(tried), tried, recent
+                # Measuring two megabytes for each turn of a long conversation is dear, and one that only grew is known.
+                room = recent.size + cost if delta.only_adds(tried) else size(body.value)
+        return (nearest, patch, room) if 2 * cost < room else (None, [], size(body.value))
 
     def _remember(self, latest: _Recent, continued: _Recent | None) -> None:
         body = latest.exchange.request.body
