@@ -6,10 +6,10 @@ import asyncio
 import errno
 import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPD
 
 _TERM_AFTER_S = 0.05
 _KILL_AFTER_S = 0.05
+_KEEPER_S = 1.0
 _SAMPLE_S = 0.04
 _SETTLED = 3
 """Samples without any work, after some."""
@@ -79,13 +80,15 @@ class Server:
     async def stop(self) -> int:
         """End it and all of its group within 0.2 s; its exit code."""
         self.stdin.close()
-        for number, patience_s in ((signal.SIGTERM, _TERM_AFTER_S), (signal.SIGKILL, _KILL_AFTER_S)):
-            if await self._gone(patience_s):
-                break
-            self._signal(number)
-        self._signal(signal.SIGKILL)
+        if not await self._gone(_TERM_AFTER_S):
+            with suppress(ProcessLookupError):
+                self.process.terminate()  # the keeper passes it on
+            await self._gone(_KILL_AFTER_S)
+        os.close(self.alive)  # the keeper kills what is left
+        if not await self._gone(_KEEPER_S):
+            with suppress(ProcessLookupError):
+                self.process.kill()
         status = await self.process.wait()
-        os.close(self.alive)
         self.transport.close()  # else its pipes stay open until the event loop is gone, and complain then
         return status
 
@@ -95,12 +98,6 @@ class Server:
         except TimeoutError:
             return False
         return True
-
-    def _signal(self, number: signal.Signals) -> None:
-        try:
-            os.killpg(self.process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
 
 
 async def start(command: Sequence[str], env: Mapping[str, str], cwd: str, stderr: Path) -> Server:
@@ -123,8 +120,10 @@ async def start(command: Sequence[str], env: Mapping[str, str], cwd: str, stderr
                 start_new_session=True,
                 pass_fds=(theirs,),
             )
-    except OSError as error:
-        os.close(ours)
+    except BaseException as error:
+        os.close(ours)  # its keeper, should there be one already, ends with it
+        if not isinstance(error, OSError):
+            raise
         raise ServerStartError(
             f"mcp: the server {' '.join(command)!r} cannot be started in {cwd}: {error.strerror or error}"
         ) from error

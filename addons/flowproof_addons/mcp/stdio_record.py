@@ -28,6 +28,7 @@ class Servers:
     stderr: list[Path] = field(default_factory=list)
     _warm: process.Server | None = None
     _running: list[process.Server] = field(default_factory=list)
+    _stopping: set[asyncio.Task[int]] = field(default_factory=set)
 
     async def warm(self) -> None:
         """Start one and let it come up. Raises ServerStartError."""
@@ -51,19 +52,27 @@ class Servers:
             if up.done():
                 await finish(pipe, self.lane.owes)
         finally:
-            await _cancelled(up, down)
             self._running.remove(server)
-            await server.stop()
+            stopping = self._stop(server)
+            await _cancelled(up, down)
+            await asyncio.shield(stopping)
 
     async def close(self) -> None:
         """End whatever still runs."""
-        left = [*self._running, *([self._warm] if self._warm else [])]
-        await asyncio.gather(*(server.stop() for server in left))
+        for server in (*self._running, *((self._warm,) if self._warm else ())):
+            self._stop(server)
+        await asyncio.gather(*self._stopping)
+
+    def _stop(self, server: process.Server) -> asyncio.Task[int]:
+        """End a server, to the end, even if whoever waits for it is cancelled."""
+        task = asyncio.get_running_loop().create_task(server.stop())
+        self._stopping.add(task)
+        return task
 
     async def _take(self, cwd: str) -> process.Server:
         server, self._warm = self._warm, None
         if server is not None and server.cwd != cwd:
-            await server.stop()
+            self._stop(server)
             server = None
         server = server or await self._start(cwd)
         self._running.append(server)

@@ -146,6 +146,10 @@ class Spawned:
         await self.say({"method": "notifications/initialized"})
         return answer
 
+    async def end(self) -> tuple[bytes, bytes]:
+        """Wait until it is gone, which it is with its lane; the rest of what it wrote."""
+        return await asyncio.wait_for(self.process.communicate(), 20)
+
     async def call(self, id_: int, tool: str = "go", **arguments: JsonValue) -> None:
         """Send a tool call."""
         await self.say({"id": id_, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})

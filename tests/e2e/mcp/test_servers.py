@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -28,39 +29,49 @@ def odd(way: str, *more: str, call_s: float = 30.0) -> McpServer:
     return McpServer(name="odd", command=(sys.executable, ODD, way, *more), call_s=call_s)
 
 
-type Scenario = Callable[[Lanes], Awaitable[None]]
+@dataclass(slots=True)
+class Stage:
+    """An open lane, and the stand-ins spawned from it."""
+
+    lanes: Lanes
+    results: dict[str, LaneResult] = field(default_factory=dict)
+    spawned: list[Spawned] = field(default_factory=list)
+
+    async def client(self, folder: Path) -> Spawned:
+        """Spawn one, as an agent's client in that folder would."""
+        self.spawned.append(await spawned(self.lanes.server_path("odd"), folder))
+        return self.spawned[-1]
+
+
+type Scenario = Callable[[Stage], Awaitable[None]]
 
 
 def run(folder: Path, server: McpServer, scenario: Scenario, recorded: JsonValue = None) -> LaneResult:
     """Open the server's lane, play the scenario, close."""
 
     async def go() -> LaneResult:
-        async with opened(folder, server, recorded) as (lanes, results):
-            await scenario(lanes)
-        return results["odd"]
+        async with opened(folder, server, recorded) as stage:
+            await scenario(stage)
+        return stage.results["odd"]
 
     return asyncio.run(go())
 
 
 @asynccontextmanager
-async def opened(
-    folder: Path, server: McpServer, recorded: JsonValue = None
-) -> AsyncIterator[tuple[Lanes, dict[str, LaneResult]]]:
-    results: dict[str, LaneResult] = {}
+async def opened(folder: Path, server: McpServer, recorded: JsonValue = None) -> AsyncIterator[Stage]:
     phase: Mapping[str, JsonValue] = {} if recorded is None else {"odd": recorded}
     session = Session(
         id="x", phase="replay" if phase else "record", folder=folder, mcp=(server,), agent_cwd=str(folder)
     )
     lanes = Lanes(session, phase, lambda event: None)
+    stage = Stage(lanes)
     try:
         await lanes.start()
-        yield lanes, results
+        yield stage
     finally:
-        results.update(await lanes.close())
-
-
-async def client(lanes: Lanes, folder: Path) -> Spawned:
-    return await spawned(lanes.server_path("odd"), folder)
+        stage.results.update(await lanes.close())
+        for each in stage.spawned:
+            await each.end()
 
 
 def found(result: LaneResult) -> list[tuple[JsonValue, JsonValue]]:
@@ -68,8 +79,8 @@ def found(result: LaneResult) -> list[tuple[JsonValue, JsonValue]]:
 
 
 def test_a_line_of_log_on_stdout_is_passed_on_and_remarked(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
         await agent.call(1)
         assert await agent.line() == b"Loading model weights...\n"
@@ -84,8 +95,8 @@ def test_a_line_of_log_on_stdout_is_passed_on_and_remarked(tmp_path: Path) -> No
 
 
 def test_a_server_that_dies_in_a_call_ends_the_agents_pipe_and_fails_the_recording(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
         await agent.call(1)
         assert await agent.line() == b""
@@ -98,8 +109,8 @@ def test_a_server_that_dies_in_a_call_ends_the_agents_pipe_and_fails_the_recordi
 
 
 def test_a_server_that_hangs_is_given_up_and_the_agent_is_told(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
         await agent.call(1)
         assert "did not answer in time" in str((await agent.hear())["error"])
@@ -110,7 +121,7 @@ def test_a_server_that_hangs_is_given_up_and_the_agent_is_told(tmp_path: Path) -
 
 
 def test_a_server_that_cannot_be_started_or_ends_at_once_fails_before_the_agent(tmp_path: Path) -> None:
-    async def never(lanes: Lanes) -> None:
+    async def never(stage: Stage) -> None:
         raise AssertionError("the agent was started")
 
     with pytest.raises(ServerStartError, match=r"cannot be started in .*: No such file"):
@@ -122,8 +133,8 @@ def test_a_server_that_cannot_be_started_or_ends_at_once_fails_before_the_agent(
 def test_answers_in_another_order_reach_the_calls_they_are_for_in_both_phases(tmp_path: Path) -> None:
     orders: list[list[JsonValue]] = []
 
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
         for number in (1, 2, 3):
             await agent.call(number, n=number)
@@ -137,8 +148,8 @@ def test_answers_in_another_order_reach_the_calls_they_are_for_in_both_phases(tm
 
 
 def test_ten_megabytes_pass_whole_in_both_phases(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
         await agent.call(1)
         assert len(await agent.line()) > 10_000_000
@@ -157,8 +168,8 @@ def test_the_real_server_gets_the_agents_directory_and_the_declared_environment_
     elsewhere.mkdir()
     heard: list[dict[str, JsonValue]] = []
 
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, elsewhere)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(elsewhere)
         await agent.opened()
         await agent.call(1)
         answer = json.dumps(await agent.hear())
@@ -173,8 +184,8 @@ def test_the_real_server_gets_the_agents_directory_and_the_declared_environment_
 
 
 def test_each_spawn_has_a_server_of_its_own(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agents = [await client(lanes, tmp_path) for _ in range(3)]
+    async def scenario(stage: Stage) -> None:
+        agents = [await stage.client(tmp_path) for _ in range(3)]
         await asyncio.gather(*(agent.opened() for agent in agents))
         assert len(list(tmp_path.glob("pids-*"))) == 3
 
@@ -203,8 +214,8 @@ def _runs(pid: int) -> bool:
 def test_however_the_agents_client_ends_its_server_everything_behind_it_is_gone(
     tmp_path: Path, how: str | signal.Signals
 ) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
         assert len(alive(tmp_path)) == 2
         began = time.monotonic()
@@ -246,8 +257,8 @@ asyncio.run(main())
 
 
 def test_what_was_asked_before_the_end_of_input_is_still_answered(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.say({"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}})
         await agent.call(1)
         assert agent.process.stdin is not None
@@ -260,10 +271,10 @@ def test_what_was_asked_before_the_end_of_input_is_still_answered(tmp_path: Path
 
 
 def test_a_stand_in_that_outlives_its_run_says_so(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
-        agent = await client(lanes, tmp_path)
+    async def scenario(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
         await agent.opened()
-        path.append(lanes.server_path("odd"))
+        path.append(stage.lanes.server_path("odd"))
         copy.write_bytes(Path(path[0]).read_bytes())
         copy.chmod(0o700)
 
@@ -274,13 +285,13 @@ def test_a_stand_in_that_outlives_its_run_says_so(tmp_path: Path) -> None:
 
     async def late() -> bytes:
         agent = await spawned(str(copy), tmp_path)
-        return (await agent.process.communicate())[1]
+        return (await agent.end())[1]
 
     assert asyncio.run(late()) == b"flowproof: the run this MCP stand-in belongs to is over\n"
 
 
 def test_a_declared_server_the_agent_never_spawns_fails_with_the_variable_to_use(tmp_path: Path) -> None:
-    async def scenario(lanes: Lanes) -> None:
+    async def scenario(stage: Stage) -> None:
         pass
 
     result = run(tmp_path, odd("plain"), scenario)
