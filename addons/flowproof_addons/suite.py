@@ -15,6 +15,7 @@ from flowproof_addons.dialects.registry import default
 from flowproof_addons.hooks import fence, index
 from flowproof_addons.hooks.by_hand import ByHand
 from flowproof_addons.hooks.control import Control
+from flowproof_addons.hooks.garbage import Garbage
 from flowproof_addons.hooks.gate import Gate
 from flowproof_addons.hooks.mcp import McpLanes
 from flowproof_addons.hooks.model import Model
@@ -94,6 +95,7 @@ class Suite:
             Model(),
             Tracer(),
             Annotator(default(), desk.server),
+            Garbage(),
         ]
 
 
