@@ -11,10 +11,11 @@ from pathlib import Path
 
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp import standin
+from flowproof_addons.mcp.conductor import PATIENCE_S
 from flowproof_addons.mcp.message import Message
 from flowproof_addons.mcp.peer import Peer
 from flowproof_addons.mcp.process import LINE_LIMIT
-from flowproof_addons.mcp.replay import PATIENCE_S, Replay
+from flowproof_addons.mcp.replay import Replay
 
 _POLL_S = 0.005
 

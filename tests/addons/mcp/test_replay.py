@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.addons.mcp.stage import MemoryPeer, Play, Playing, Recorded, note, request, said, tool_call
 
+from flowproof_addons.mcp import conductor, replay
 from flowproof_addons.mcp import message as rpc
-from flowproof_addons.mcp import replay
 from flowproof_addons.mcp.lane import Lane
 from flowproof_addons.session import McpServer, McpTool, MockResult
 from flowproof_addons.trace.model import JsonValue
@@ -18,7 +18,8 @@ READY = note("notifications/initialized")
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The waits that end only when something does not come are short here."""
     monkeypatch.setattr(replay, "QUIET_S", 0.15)
-    monkeypatch.setattr(replay, "PATIENCE_S", 0.15)
+    monkeypatch.setattr(conductor, "PATIENCE_S", 0.15)
+    monkeypatch.setattr(conductor, "ANSWER_S", 0.15)
 
 
 @pytest.fixture
