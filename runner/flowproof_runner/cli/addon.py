@@ -13,6 +13,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 def addon() -> None:
     """Print the path of the mitmproxy script.
 
+    \b
     mitmdump -s "$(flowproof addon)" --set flowproof_config=FILE
     """
     print(SCRIPT)

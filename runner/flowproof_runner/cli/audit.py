@@ -24,6 +24,9 @@ def audit(
 
     Exit codes: 0 all certified, 1 a control is lost, failing or no longer certified, 2 one cannot be certified here,
     or the specs or RUN cannot be read.
+
+    \b
+    flowproof audit specs --since 20261201-101500-1f2e   what was lost since that run
     """
     from flowproof_runner.cli.auditing import audited
 

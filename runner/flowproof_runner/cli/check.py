@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from flowproof_runner.cli import options
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command()
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="Specs, and folders of specs (*.flow.yaml).")],
+    paths: options.Paths,
     explain: Annotated[bool, typer.Option("--explain", help="Say what of each request is compared.")] = False,
 ) -> None:
     """Check specs and cassettes; run nothing.
 
     Everything wrong is said at once, with its place; the exit code is then 2.
+
+    \b
+    flowproof check flows --explain
     """
     from flowproof_runner.checking import check as checked
 

@@ -23,6 +23,10 @@ def test(
     """Run a contract: exit 0 pass, 1 a check failed, 2 a broken run, 3 a critical safety finding.
 
     A recorded *.flow.yaml is replayed as often as --repeat says, and its runs are compared.
+
+    \b
+    flowproof contract test contract.yml -- python adapter.py
+    flowproof contract test flows/a.flow.yaml --repeat 5
     """
     if file.name.endswith((".flow.yaml", ".flow.yml")):
         from flowproof_runner.contract.flow_repeat import repeat as replayed
@@ -38,7 +42,11 @@ def check(
     file: Annotated[Path, typer.Argument(help="Contract file.")],
     explain: Annotated[bool, typer.Option("--explain", help="Print the expectations in canonical form.")] = False,
 ) -> None:
-    """Read a contract and say everything that is wrong with it; run nothing."""
+    """Read a contract and say everything that is wrong with it; run nothing.
+
+    \b
+    flowproof contract check contract.yml --explain
+    """
     from flowproof_runner.contract.file import load
     from flowproof_runner.expectations.contract.explain import line
 
@@ -51,7 +59,11 @@ def check(
 
 @app.command("init")
 def init(path: Annotated[Path, typer.Argument(help="File to write.")] = Path("contract.yml")) -> None:
-    """Write a starter contract and adapter that pass; nothing is overwritten."""
+    """Write a starter contract and adapter that pass; nothing is overwritten.
+
+    \b
+    flowproof contract init contracts/claims.yml
+    """
     from flowproof_runner.contract.init import init as write
 
     for written in write(path):
@@ -60,7 +72,11 @@ def init(path: Annotated[Path, typer.Argument(help="File to write.")] = Path("co
 
 @app.command("interface")
 def interface(file: Annotated[Path, typer.Argument(help="Contract file.")]) -> None:
-    """Print the output shape the contract requires, for the agent's prompt."""
+    """Print the output shape the contract requires, for the agent's prompt.
+
+    \b
+    flowproof contract interface contract.yml
+    """
     from flowproof_runner.contract.file import load
     from flowproof_runner.contract.interface import interface as described
 
@@ -69,7 +85,11 @@ def interface(file: Annotated[Path, typer.Argument(help="Contract file.")]) -> N
 
 @app.command("inspect")
 def inspect(run: Annotated[Path, typer.Argument(help="Report of a contract run.")]) -> None:
-    """Print a report: verdict, findings and events."""
+    """Print a report: verdict, findings and events.
+
+    \b
+    flowproof contract inspect run.json
+    """
     from flowproof_runner.contract.report import event_lines, lines, read
 
     content = read(run)
@@ -83,7 +103,11 @@ def snapshot(
     command: Annotated[list[str], typer.Argument(help="The MCP server's command, after --.")],
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for its catalogue.")] = 10.0,
 ) -> None:
-    """Write what an MCP server offers, to hold it to: mcp[].snapshot, or mcp.toolSnapshot of a contract."""
+    """Write what an MCP server offers, to hold it to: mcp[].snapshot, or mcp.toolSnapshot of a contract.
+
+    \b
+    flowproof contract snapshot snapshots/fs.json -- npx -y @modelcontextprotocol/server-filesystem .
+    """
     from flowproof_runner.contract.snapshot import snapshot as written
 
     print(f"wrote {path} · {written(path, tuple(command), timeout)} tools")

@@ -18,6 +18,9 @@ def diff(
     """Show what an agent does differently in B, apart from what it is told differently.
 
     Exit codes: 0 the same, 1 different, 2 one of them cannot be read.
+
+    \b
+    flowproof diff flows/a.trace.json .flowproof/runs/latest/a/trace.json
     """
     from flowproof_runner.heal.diffing import diff as shown
 

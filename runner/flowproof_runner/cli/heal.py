@@ -7,18 +7,25 @@ from typing import Annotated
 
 import typer
 
+from flowproof_runner.cli import options
+
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command()
 def heal(
-    paths: Annotated[list[Path], typer.Argument(help="Specs, and folders of specs (*.flow.yaml).")],
+    paths: options.Paths,
     apply: Annotated[bool, typer.Option("--apply", help="Replace the cassettes, if every flow holds.")] = False,
     summary: Annotated[Path | None, typer.Option("--summary", help="Also write the Markdown summary here.")] = None,
 ) -> None:
     """Record again into proposals and show what the agent does and is told differently.
 
     Exit codes: 0 nothing differs or applied, 1 a proposal waits or a check failed, 2 bad spec or machine, 3 critical.
+
+    \b
+    flowproof heal flows                         look
+    flowproof heal flows --apply                 and accept
+    flowproof heal flows --summary drift.md      in CI
     """
     from flowproof_runner.heal.command import heal as run
 

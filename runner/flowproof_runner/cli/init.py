@@ -20,6 +20,10 @@ def init(
     """Write a first spec, a CI workflow and the lines git needs; nothing is overwritten.
 
     Without --agent the command is taken from package.json, pyproject.toml or a file like agent.py.
+
+    \b
+    flowproof init
+    flowproof init . --agent "python my_agent.py"
     """
     from flowproof_runner.init.agent import EXAMPLE
     from flowproof_runner.init.files import SPEC

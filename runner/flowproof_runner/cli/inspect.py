@@ -22,6 +22,10 @@ def inspect(
     """Look at recorded turns and MCP calls in mitmweb.
 
     It listens on this machine only, behind a token that is in the address printed. Ctrl-C ends it.
+
+    \b
+    flowproof inspect                     the latest run
+    flowproof inspect flows/a.flow.yaml   a spec's cassette
     """
     import os
     import sys

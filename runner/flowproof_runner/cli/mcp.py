@@ -27,7 +27,12 @@ def inspect(
     timeout: _Timeout = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="All of it, as JSON.")] = False,
 ) -> None:
-    """Print what a server offers: its tools with their arguments, prompts, resources."""
+    """Print what a server offers: its tools with their arguments, prompts, resources.
+
+    \b
+    flowproof mcp inspect -- npx -y @modelcontextprotocol/server-filesystem .
+    flowproof mcp inspect --header 'Authorization: Bearer …' -- https://tools.example.com/mcp
+    """
     from flowproof_runner.mcp.inspection import inspect as ask
     from flowproof_runner.mcp.words import lines
 
@@ -51,6 +56,9 @@ def snapshot(
 
     breaking: calls that were right are wrong · prompt: words the model reads · behaviour: annotations and
     capabilities · result: the shape of answers · compatible: nothing that was right is wrong
+
+    \b
+    flowproof mcp snapshot snapshots/fs.json -- npx -y @modelcontextprotocol/server-filesystem .
     """
     from flowproof_runner.findings import Exit
     from flowproof_runner.mcp.drift import drift

@@ -23,6 +23,9 @@ def mcp_server(
     """Serve run_contract, explain_report, run_flow, list_specs and show_trace over stdio.
 
     Standard output carries JSON-RPC and nothing else.
+
+    \b
+    flowproof mcp-server --root .
     """
     try:
         from flowproof_runner.mcp_server import serve

@@ -24,6 +24,9 @@ def mutate(
     """Change recorded evidence as a faulty agent would, and count what the checks catch.
 
     Beside the score always stands the control: the same mutants with the checks stripped.
+
+    \b
+    flowproof mutate contract.yml --worlds worlds --threshold 98 -- python adapter.py
     """
     from flowproof_runner.mutate.command import Options
     from flowproof_runner.mutate.command import mutate as study

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from flowproof_addons import FlowproofError
+from flowproof_runner.cli import options
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -19,19 +19,15 @@ class RetriesRefused(FlowproofError):
 @app.command()
 def run(
     ctx: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(help="Specs, and folders of specs (*.flow.yaml).")],
-    jobs: Annotated[str, typer.Option("--jobs", "-j", help="Flows at a time: a number, or auto.")] = "1",
-    keyword: Annotated[
-        str | None, typer.Option("-k", help="Only flows whose path or name fits: 'booking and not slow'.")
-    ] = None,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Begin no flow after one has failed.")] = False,
-    junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
-    web: Annotated[bool, typer.Option("--web", help="Run in mitmweb, live, and leave it open.")] = False,
-    web_port: Annotated[int, typer.Option("--web-port", help="Of mitmweb; default: any free one.")] = 0,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Also write the report as one HTML page to this file.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on stdout.")] = False,
+    paths: options.Paths,
+    jobs: options.Jobs = "1",
+    keyword: options.Keyword = None,
+    fail_fast: options.FailFast = False,
+    junit: options.Junit = None,
+    web: options.Web = False,
+    web_port: options.WebPort = 0,
+    html: options.Html = None,
+    json: options.Json = False,
     record_missing: Annotated[
         bool, typer.Option("--record-missing", help="Record flows that have no cassette, from the real model.")
     ] = False,
@@ -40,6 +36,11 @@ def run(
     """Replay agents offline; fail on the first drift.
 
     The agents run for real, their models answer from the cassettes, and nothing leaves this machine.
+
+    \b
+    flowproof run specs -j auto                     all specs of a folder
+    flowproof run specs -k 'booking and not slow'   some of them
+    flowproof run specs --junit flowproof.xml       for a CI job
 
     Exit codes: 0 pass, 1 a check failed, 2 bad spec, usage or machine, 3 a critical safety finding.
     """

@@ -24,8 +24,13 @@ def schema(
 ) -> None:
     """Print a JSON Schema.
 
-    Editors complete specs with it: save it, and begin a spec with
+    Editors complete specs with it: save it, and begin a spec with this line:
+
+    \b
     # yaml-language-server: $schema=flowproof.schema.json
+
+    \b
+    flowproof schema > flowproof.schema.json
     """
     match kind:
         case Kind.SPEC:

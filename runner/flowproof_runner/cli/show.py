@@ -18,7 +18,12 @@ def show(
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Cut nothing short.")] = False,
 ) -> None:
-    """Show a trace as a readable timeline."""
+    """Show a trace as a readable timeline.
+
+    \b
+    flowproof show                     the latest run
+    flowproof show flows/a.flow.yaml   a spec's cassette
+    """
     from flowproof_runner.cli.showing import show as shown
 
     print(shown(target, full=full), end="")
