@@ -12,7 +12,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="The project's folder.", metavar="[DIR]")] = Path("."),
+    folder: Annotated[Path, typer.Argument(help="The project's folder.", metavar="DIR")] = Path("."),
     agent: Annotated[
         str | None, typer.Option("--agent", help="The command that starts the agent.", metavar="CMD")
     ] = None,

@@ -1,0 +1,115 @@
+"""Reference pages made from the code while the documentation is built: every key, every option, never behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from flowproof_runner.cli import app
+from flowproof_runner.report import json as report
+from flowproof_runner.spec import schema as spec
+
+type Schema = Mapping[str, Any]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Called by mkdocs: add the pages."""
+    pages = {
+        "reference/commands.md": commands(),
+        "reference/spec-keys.md": keys(
+            "Every key of a spec",
+            "Made from the grammar itself; what the keys mean together is in the"
+            " [spec reference](../spec-reference.md). `flowproof schema` prints the same for editors.",
+            spec.schema(),
+        ),
+        "reference/report-keys.md": keys(
+            "Every key of a report",
+            "What `--json` prints and `report.json` holds: see [reports](../reports.md)."
+            " `flowproof schema report` prints the same for programs.",
+            report.schema(),
+        ),
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def commands() -> str:
+    """Every command with its arguments and options, as Markdown."""
+    root = typer.main.get_command(app)
+    lines = [
+        "# Every command",
+        "",
+        "Made from the program itself; what they are for is on [Command line](../cli.md).",
+        "",
+    ]
+    for path, command in _leaves(root, ("flowproof",)):
+        context = command.make_context(" ".join(path), [], resilient_parsing=True, terminal_width=80)
+        lines += [f"## {' '.join(path)}", "", "```text", *command.get_help(context).splitlines(), "```", ""]
+    return "\n".join(lines)
+
+
+def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    listed = getattr(command, "list_commands", None)
+    if listed is None:
+        yield path, command
+        return
+    context = command.make_context(path[-1], [], resilient_parsing=True)
+    for name in listed(context):
+        yield from _leaves(command.get_command(context, name), (*path, name))  # type: ignore[attr-defined]
+
+
+def keys(title: str, intro: str, schema: Schema) -> str:
+    """Every key of a JSON Schema, a table for each kind of object, as Markdown."""
+    lines = [f"# {title}", "", intro, "", *_table(schema)]
+    for name, definition in sorted(schema.get("$defs", {}).items()):
+        if definition.get("properties"):
+            lines += ["", f"## {name}", "", definition.get("description", ""), "", *_table(definition)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(schema: Schema) -> list[str]:
+    required = schema.get("required", ())
+    rows = [
+        f"| `{key}` | {_kind(part)} | {'required' if key in required else _default(part)} | {_said(part)} |"
+        for key, part in schema["properties"].items()
+    ]
+    return ["| key | is | default | means |", "| --- | --- | --- | --- |", *rows]
+
+
+def _kind(part: Schema) -> str:
+    match part:
+        case {"$ref": ref}:
+            name = ref.rpartition("/")[2]
+            return f"[{name}](#{name.lower()})"
+        case {"const": value}:
+            return f"`{value}`"
+        case {"enum": values}:
+            return ", ".join(f"`{value}`" for value in values)
+        case {"anyOf": forms} | {"oneOf": forms}:
+            return ", or ".join(dict.fromkeys(map(_kind, forms)))
+        case {"type": "array"}:
+            return f"list of {_kind(part.get('items', {}))}"
+        case {"type": "object", "additionalProperties": {} as inner} if inner:
+            return f"mapping to {_kind(inner)}"
+        case {"type": "object"}:
+            return "mapping"
+        case {"type": ["string", *_]}:
+            return "text"
+        case {"type": str(name)}:
+            return {"string": "text", "boolean": "true or false", "integer": "whole number"}.get(name, name)
+    return "anything"
+
+
+def _default(part: Schema) -> str:
+    value = part.get("default")
+    return "" if value in (None, "", [], {}) or isinstance(value, dict) else f"`{value}`".lower()
+
+
+def _said(part: Schema) -> str:
+    return str(part.get("description", "")).replace("|", "\\|").replace("\n", " ")
