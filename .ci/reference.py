@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import click
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from typer.core import TyperCommand, TyperGroup
 
 from flowproof_runner.cli import app
 from flowproof_runner.report import json as report
@@ -42,6 +42,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def commands() -> str:
     """Every command with its arguments and options, as Markdown."""
     root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
     lines = [
         "# Every command",
         "",
@@ -54,14 +55,17 @@ def commands() -> str:
     return "\n".join(lines)
 
 
-def _leaves(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    listed = getattr(command, "list_commands", None)
-    if listed is None:
+def _leaves(
+    command: TyperCommand | TyperGroup, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], TyperCommand]]:
+    if isinstance(command, TyperCommand):
         yield path, command
         return
-    context = command.make_context(path[-1], [], resilient_parsing=True)
-    for name in listed(context):
-        yield from _leaves(command.get_command(context, name), (*path, name))  # type: ignore[attr-defined]
+    context = command.context_class(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        assert isinstance(inner, TyperCommand | TyperGroup)
+        yield from _leaves(inner, (*path, name))
 
 
 def keys(title: str, intro: str, schema: Schema) -> str:
