@@ -118,6 +118,18 @@ class FlowResult(Part):
     duration_s: float = 0.0
 
 
+class SharedCause(Part):
+    """One cause that made several flows fail: the same drift, the same problem."""
+
+    id: str
+    """Of its findings."""
+    message: str
+    """As the first of the flows has it."""
+    detail: str = ""
+    specs: tuple[str, ...]
+    """The flows, in order."""
+
+
 class RunResult(Part):
     """One invocation."""
 
@@ -133,6 +145,8 @@ class RunResult(Part):
     verdict: Verdict
     exit_code: int
     flows: tuple[FlowResult, ...] = ()
+    causes: tuple[SharedCause, ...] = ()
+    """What more than one flow failed for; each flow has its findings all the same."""
     notes: tuple[str, ...] = ()
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)

@@ -140,7 +140,7 @@ def test_a_pin_lets_a_living_prompt_drift_and_says_so(once: New, planned: New) -
 
 
 def test_the_same_drift_in_many_flows_is_told_once(once: New, planned: New) -> None:
-    """H09: one grouped line, not one page per flow."""
+    """H09: one item, not one page per flow."""
     flow = once(planned([chat()]))
     for i in range(6):
         drifted = flow.copy(f"flow-{i}", agent={"command": python("plan.py", f"flow-{i}.json")})
@@ -148,7 +148,10 @@ def test_the_same_drift_in_many_flows_is_told_once(once: New, planned: New) -> N
     replayed = flow.cli("run", ".")
     assert replayed.report is not None
     assert [r.verdict for r in replayed.report.flows].count("fail") == 6
-    assert "6 flows" in replayed.stdout
+    (cause,) = replayed.report.causes
+    assert (cause.id, len(cause.specs)) == ("model.divergence", 6)
+    assert replayed.stdout.count("sent:") == 1
+    assert "One cause in 6 flows: turn 1: system prompt changed" in replayed.stdout
 
 
 def test_a_miss_is_never_answered_with_another_recording(planned: New) -> None:

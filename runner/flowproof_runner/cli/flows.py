@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import runs, selection
+from flowproof_runner import causes, runs, selection
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.cli.execute import Options, Start
@@ -130,5 +130,6 @@ def _summed(
         verdict=verdict,
         exit_code=code,
         flows=results,
+        causes=causes.shared(results),
         notes=() if signal is None else (f"interrupted ({signal}): this is what had become of the flows",),
     )

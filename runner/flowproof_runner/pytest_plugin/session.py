@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import runs, selection
+from flowproof_runner import causes, runs, selection
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.cli.specs import given
@@ -93,6 +93,7 @@ class Flowing:
             verdict=verdict,
             exit_code=code,
             flows=flows,
+            causes=causes.shared(flows),
         )
 
 

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from flowproof_addons.trace.model import JsonValue
+from flowproof_runner import causes
 from flowproof_runner.drivers.tail import clean
 from flowproof_runner.findings import Verdict
 from flowproof_runner.report import words
 from flowproof_runner.report.style import Colour, Style
-from flowproof_runner.result import AgentEnd, FindingResult, FlowResult, RunResult
+from flowproof_runner.result import AgentEnd, FindingResult, FlowResult, RunResult, SharedCause
 
 _COLOURS: Mapping[Verdict, Colour] = {"pass": "green", "fail": "red", "error": "red", "skip": "yellow"}
 _ORDER: Sequence[Verdict] = ("fail", "error", "pass", "skip")
 _NAMES: Mapping[Verdict, str] = {"fail": "failed", "error": "in error", "pass": "passed", "skip": "skipped"}
 _RECORDED = "recorded"
-
-
-class _Cause(NamedTuple):
-    """What makes two findings the same cause."""
-
-    id: str
-    path: str
-    what: str
 
 
 def line(flow: FlowResult, style: Style) -> str:
@@ -46,12 +37,14 @@ def summary(run: RunResult, style: Style) -> str:
 
 
 def _summary(run: RunResult, style: Style) -> Iterator[str]:
-    told: dict[_Cause, str] = {}
+    told: dict[Hashable, str] = {}
     for flow in run.flows:
-        if flow.verdict in ("fail", "error"):
+        if flow.verdict in ("fail", "error") and not _is_told(flow, told):
             yield ""
             yield from _failed(flow, told, style)
-    yield from _grouped(run.flows, style)
+    for cause in run.causes:
+        yield ""
+        yield from _cause(cause, style)
     yield from _remarks(run, style)
     yield ""
     yield from _tiers(run, style)
@@ -65,7 +58,13 @@ def _tiers(run: RunResult, style: Style) -> Iterator[str]:
         yield style(f"network: {clean(tier)}" + (f" · {words.number(count, 'flow')}" if len(tiers) > 1 else ""), "dim")
 
 
-def _failed(flow: FlowResult, told: dict[_Cause, str], style: Style) -> Iterator[str]:
+def _is_told(flow: FlowResult, told: Mapping[Hashable, str]) -> bool:
+    """True when flows before this one have shown all it would show: it is named among those of the one cause."""
+    roots = causes.roots(flow)
+    return bool(roots) and all(causes.identity(found) in told for found in roots)
+
+
+def _failed(flow: FlowResult, told: dict[Hashable, str], style: Style) -> Iterator[str]:
     yield f"{style(f' {flow.verdict.upper()} ', 'red', 'bold')} {style(clean(words.title(flow)), 'bold')}"
     for found in flow.findings:
         if found.caused_by is None:
@@ -78,7 +77,7 @@ def _failed(flow: FlowResult, told: dict[_Cause, str], style: Style) -> Iterator
         yield style(f"  timeline: flowproof show {flow.trace}", "dim")
 
 
-def _finding(found: FindingResult, flow: FlowResult, told: dict[_Cause, str], style: Style) -> Iterator[str]:
+def _finding(found: FindingResult, flow: FlowResult, told: dict[Hashable, str], style: Style) -> Iterator[str]:
     critical = " CRITICAL" if found.severity == "critical" else ""
     first, *more = clean(found.message).split("\n")
     name = style(f"[{found.id}]", "dim")
@@ -89,7 +88,7 @@ def _finding(found: FindingResult, flow: FlowResult, told: dict[_Cause, str], st
     yield from (f"    {text}" for text in more)
     if found.where:
         yield style(f"    at {found.where}", "cyan")
-    earlier = told.setdefault(_cause(found), flow.spec)
+    earlier = told.setdefault(causes.identity(found), flow.spec)
     if found.detail and earlier != flow.spec:
         yield style(f"    the same as in {earlier} above", "dim")
     elif found.detail:
@@ -113,28 +112,12 @@ def _agent(agent: AgentEnd, style: Style) -> Iterator[str]:
     yield from (style(f"    │ {text}", "dim") for text in agent.tail)
 
 
-def _grouped(flows: Iterable[FlowResult], style: Style) -> Iterator[str]:
-    """One line for each cause that made several flows fail."""
-    places: dict[_Cause, list[str]] = {}
-    firsts: dict[_Cause, FindingResult] = {}
-    for flow in flows:
-        for cause in dict.fromkeys(_cause(found) for found in flow.findings):
-            places.setdefault(cause, []).append(flow.spec)
-        for found in flow.findings:
-            firsts.setdefault(_cause(found), found)
-    for cause, specs in places.items():
-        if len(specs) > 1 and firsts[cause].caused_by is None:
-            yield ""
-            yield style(f"One cause in {len(specs)} flows: ", "bold") + clean(firsts[cause].message.split("\n")[0])
-            yield style(f"  {', '.join(specs)}", "dim")
-
-
-def _cause(found: FindingResult) -> _Cause:
-    if found.cause:
-        return _Cause(found.id, "", found.cause)
-    values: tuple[JsonValue, JsonValue] = (found.expected, found.actual)
-    what = repr(values) if found.path or values != (None, None) else found.message
-    return _Cause(found.id, found.path, what)
+def _cause(cause: SharedCause, style: Style) -> Iterator[str]:
+    """One item for all the flows that one cause made fail."""
+    yield style(f"One cause in {len(cause.specs)} flows: ", "bold") + clean(cause.message.split("\n")[0])
+    yield style(f"  {', '.join(cause.specs)}", "dim")
+    if accept := words.accept(cause):
+        yield f"  {accept}"
 
 
 def _remarks(run: RunResult, style: Style) -> Iterator[str]:

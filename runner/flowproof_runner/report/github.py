@@ -6,23 +6,35 @@ https://docs.github.com/actions/reference/workflows-and-actions/workflow-command
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
+from flowproof_runner import causes
 from flowproof_runner.report import words
-from flowproof_runner.result import FindingResult, FlowResult, RunResult
+from flowproof_runner.result import FindingResult, FlowResult, RunResult, SharedCause
 
 _WORDS = {"pass": "✅ pass", "fail": "❌ fail", "error": "💥 error", "skip": "⏭️ skip"}
 
 
 def commands(run: RunResult, prefix: str = "") -> str:
-    """One `::error` command per finding. `prefix` is the working directory as seen from the repository's root."""
-    lines = (_error(flow, found, prefix) for flow in run.flows for found in flow.findings if found.caused_by is None)
-    return "".join(f"{line}\n" for line in lines)
+    """One `::error` command per cause: GitHub shows ten of a step and leaves out the rest.
+
+    `prefix` is the working directory as seen from the repository's root.
+    """
+    return "".join(f"{_error(flow, found, prefix)}\n" for flow, found in _firsts(run))
 
 
 def step_summary(run: RunResult) -> str:
     """Markdown for the run's page: a table of flows, and each failure in full."""
     return "\n".join(_summary(run)) + "\n"
+
+
+def _firsts(run: RunResult) -> Iterator[tuple[FlowResult, FindingResult]]:
+    """Each cause once, where it first appears; a flow's own findings all stay."""
+    seen: dict[Hashable, str] = {}
+    for flow in run.flows:
+        for found in causes.roots(flow):
+            if seen.setdefault(causes.identity(found), flow.spec) == flow.spec:
+                yield flow, found
 
 
 def _error(flow: FlowResult, found: FindingResult, prefix: str) -> str:
@@ -61,10 +73,20 @@ def _summary(run: RunResult) -> Iterator[str]:
             flow.containment,
         )
         yield f"| {' | '.join(_cell(cell) for cell in cells)} |"
-    for flow in run.flows:
-        for found in flow.findings:
-            if found.caused_by is None:
-                yield from _details(flow, found)
+    for cause in run.causes:
+        yield from _shared(cause)
+    for flow, found in _firsts(run):
+        yield from _details(flow, found)
+
+
+def _shared(cause: SharedCause) -> Iterator[str]:
+    yield ""
+    yield f"**One cause in {len(cause.specs)} flows:** {_html(cause.message)}"
+    yield ""
+    yield from (f"- {_html(spec)}" for spec in cause.specs)
+    if accept := words.accept(cause):
+        yield ""
+        yield _html(accept)
 
 
 def _details(flow: FlowResult, found: FindingResult) -> Iterator[str]:

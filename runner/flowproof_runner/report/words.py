@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowproof_runner.result import AgentEnd, Counts, FlowResult
+import shlex
+
+from flowproof_runner.result import AgentEnd, Counts, FlowResult, SharedCause
 
 _STOPPED = {
     "timed out": "was ended at its timeout",
@@ -57,3 +59,10 @@ def retried(attempts: int) -> str | None:
     if not attempts:
         return None
     return "retried once" if attempts == 1 else f"retried {attempts} times"
+
+
+def accept(cause: SharedCause) -> str | None:
+    """How a drift of several flows is accepted in one go, if it was meant; None for what no recording mends."""
+    if not cause.id.endswith(".divergence"):
+        return None
+    return f"If the change is meant, accept it in all: flowproof heal --apply {shlex.join(cause.specs)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from flowproof_runner import causes
 from flowproof_runner.result import AgentEnd, Counts, FindingResult, FlowResult, PinUse, RunResult, overall
 
 DIVERGENCE = FindingResult(
@@ -92,6 +93,7 @@ def run_of(*flows: FlowResult, command: str = "run") -> RunResult:
             "verdict": verdict,
             "exit_code": code,
             "flows": flows,
+            "causes": causes.shared(flows),
         }
     )
 

@@ -27,6 +27,17 @@ def test_nothing_in_a_message_becomes_a_command_of_its_own(mixed: RunResult) -> 
     )
 
 
+def test_a_cause_of_several_flows_is_one_annotation_and_one_item(same_twice: RunResult) -> None:
+    assert commands(same_twice).count("::error") == 1
+    page = step_summary(same_twice)
+    assert page.count("+ sent:") == 1
+    assert (
+        "**One cause in 2 flows:** request 2 is not the recorded one: messages[0].content differs\n\n"
+        "- specs/refund.flow.yaml\n- specs/other.flow.yaml\n\n"
+        "If the change is meant, accept it in all: flowproof heal --apply specs/refund.flow.yaml specs/other.flow.yaml"
+    ) in page
+
+
 def test_a_passing_run_annotates_nothing(passed: RunResult) -> None:
     assert commands(passed) == ""
 

@@ -32,3 +32,8 @@ def test_half_a_character_survives(mixed: RunResult) -> None:
     assert read(render(run).encode()) == run
     assert '"cut \\ud83d"' in render(run)
     assert '"é"' in render(run)
+
+
+def test_what_flows_share_is_told_once_beside_them(same_twice: RunResult) -> None:
+    (cause,) = json.loads(render(same_twice))["causes"]
+    assert (cause["id"], cause["specs"]) == ("model.divergence", ["specs/refund.flow.yaml", "specs/other.flow.yaml"])
