@@ -19,7 +19,10 @@ from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.draft import Draft, skipped
 from flowproof_runner.drivers.base import Addresses, Task
+from flowproof_runner.drivers.handles import handles
 from flowproof_runner.drivers.spawn import Plain
+from flowproof_runner.habitat import of_spec
+from flowproof_runner.habitat.habitat import settled
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult
 from flowproof_runner.scrub import Scrubber
@@ -99,13 +102,21 @@ class Flows:
             draft.contract = contract_of(draft.resolved)
             draft.add(plan.hooks(spec, "before_each", self.around).run(folder))
             if not draft.failed:
-                self._record(draft) if phase == "record" else self._replay(draft)
+                self._settled(draft)
         except FlowproofError as error:
             draft.problem(error, str(spec.path))
         draft.add(plan.hooks(spec, "after_each", self.around).run(folder))
         return draft.result()
 
+    def _settled(self, draft: Draft) -> None:
+        """Run and judge the agent in the surroundings its spec asks for."""
+        with settled(of_spec.wanted(draft.resolved), draft.directory, self.around.shell) as habitat:
+            draft.settle(habitat)
+            draft.notes += of_spec.notes(draft.resolved)
+            self._record(draft) if draft.phase == "record" else self._replay(draft)
+
     def _record(self, draft: Draft) -> None:
+        draft.notes += resolve.unhidden(draft.spec, self.around.shell)
         outcome = self._agent(draft, self._upstreams(draft))
         trace = self._trace(draft, outcome)
         draft.counts = tally(trace.exchanges, self.around.registry, None)
@@ -135,7 +146,9 @@ class Flows:
         try:
             addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
             timeout_s = spec.spec.agent.timeout
-            task = Task(spec.task, draft.folder, addresses, timeout_s, opened.diverged, self.cancelled)
+            places = draft.habitat.places
+            task = Task(spec.task, draft.folder, addresses, timeout_s, opened.diverged, self.cancelled, places)
+            draft.habitat.furnish(handles(task.prompt, addresses, draft.folder, places))
             draft.agent = driver.run(task)
         finally:
             outcome = opened.close()
@@ -176,7 +189,7 @@ class Flows:
             exchanges=outcome.exchanges,
             mcp={name: _lane(value) for name, value in outcome.lanes.items()},
             mocks=plan.mocks(spec),
-            extra={**plan.extra(spec, self.around), **plan.conversation(draft, self.around)},
+            extra={**plan.extra(draft), **plan.conversation(draft, self.around)},
         )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from flowproof_addons.trace.redact import SHORTEST
 from flowproof_runner.expectations.ast import CallAssertion, Step
+from flowproof_runner.spec import variables
 from flowproof_runner.spec.document import Document
 from flowproof_runner.spec.model import Spec
 from flowproof_runner.spec.problems import Complaint, Loc, Problem
@@ -50,6 +52,7 @@ def contradictions(spec: Spec) -> Iterator[Complaint]:
     yield from _mocked_twice(spec)
     yield from _opposed([entry.step for entry in spec.steps])
     yield from _unobservable(spec)
+    yield from _unhidable(spec)
 
 
 def _twice(section: str | Loc, names: Iterable[str]) -> Iterator[Complaint]:
@@ -89,3 +92,15 @@ def _unobservable(spec: Spec) -> Iterator[Complaint]:
             yield Complaint("times does not go with a step that says never", ("steps", number))
         if isinstance(step, CallAssertion) and step.at and step.kind.endswith("request"):
             yield Complaint("at does not go with a request, which is always the model's", ("steps", number))
+
+
+def _unhidable(spec: Spec) -> Iterator[Complaint]:
+    for number, text in enumerate(spec.redact.values):
+        if len(text) < SHORTEST and not variables.names(text):
+            yield Complaint(f"{too_short(text)}; accepted: longer texts, redact.keys", ("redact", "values", number))
+
+
+def too_short(text: str) -> str:
+    """Why a text cannot be hidden; the text itself may be a secret and is not shown."""
+    count = f"{len(text)} character{'' if len(text) == 1 else 's'}"
+    return f"{count} cannot be hidden, a text is found by accident below {SHORTEST}"

@@ -10,10 +10,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from flowproof_addons.trace.model import Phase
+from flowproof_addons.trace.redact import SHORTEST
 from flowproof_runner.expectations.ast import NoSecretLeak
 from flowproof_runner.expectations.matchers import Matches, Operand, literal, operand
+from flowproof_runner.expectations.regex import PatternError, compiled
 from flowproof_runner.spec import variables
 from flowproof_runner.spec.file import LoadedSpec, placed
+from flowproof_runner.spec.lint import too_short
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
 
 _RECORD_ONLY = frozenset({"command", "env", "cwd", "url", "headers"})
@@ -26,10 +29,11 @@ def resolved(loaded: LoadedSpec, environ: Mapping[str, str], phase: Phase) -> Lo
     A value is read as unquoted prose would be: a clause `equals ${COUNT}` accepts 5 and "5" when COUNT is 5. Inside
     a regular expression it stands for its own characters.
 
-    Raises SpecError naming every variable that is not set, with its place.
+    Raises SpecError naming every variable that is not set or, as a secret, too short to be hidden, with its place.
     """
     resolver = _Resolver(loaded, environ, phase)
     spec = resolver.value(loaded.spec, ())
+    resolver.hidable()
     leaks = {name for each in loaded.steps if isinstance(each.step, NoSecretLeak) for name in each.step.variables}
     for name in sorted(leaks - environ.keys()):
         resolver.unset(name, ("steps",))
@@ -46,6 +50,16 @@ def secrets(loaded: LoadedSpec, environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in named if environ.get(name)} | written
 
 
+def unhidden(loaded: LoadedSpec, environ: Mapping[str, str]) -> list[str]:
+    """Notes on what `redact.values` names and nothing is known of: it is not hidden, wherever the agent has it from."""
+    named = {name for text in loaded.spec.redact.values for name in variables.names(text)}
+    return [
+        f"redact.values: {name} is not set: if the agent gets it in another way, it is recorded as it is"
+        for name in sorted(named)
+        if not environ.get(name)
+    ]
+
+
 class _Resolver:
     """Walks a spec and notes what cannot be resolved."""
 
@@ -60,6 +74,17 @@ class _Resolver:
             return
         said = f"environment variable {name} is not set; set it, or write $${{{name}}} if the text is meant"
         self.problems.append(self.loaded.document.problem(loc, Complaint(said)))
+
+    def hidable(self) -> None:
+        """Each variable of `redact.values` must hold a text that can be told from others."""
+        for number, text in enumerate(self.loaded.spec.redact.values):
+            for name in variables.names(text):
+                found = self.environ.get(name)
+                if found and len(found) < SHORTEST:
+                    said = (
+                        f"{name} is too short: {too_short(found)}; give it a real secret's length, or use redact.keys"
+                    )
+                    self.problems.append(self.loaded.document.problem(("redact", "values", number), Complaint(said)))
 
     def value(self, value: Any, loc: Loc) -> Any:
         """The same value with its texts resolved, whatever part of a spec it is."""
@@ -109,7 +134,12 @@ class _Resolver:
 
     def _pattern(self, wanted: Matches, loc: Loc) -> Matches:
         try:
-            return Matches(re.compile(variables.filled(wanted.pattern.pattern, self.environ, re.escape)))
+            return Matches(compiled(variables.filled(wanted.pattern.pattern, self.environ, re.escape)))
+        except PatternError:
+            # the values stay unsaid: they may be secrets
+            said = f"the values of its variables make {wanted.pattern.pattern!r} a pattern that could search for ever"
+            self.problems.append(self.loaded.document.problem(loc, Complaint(said)))
+            return wanted
         except variables.UnsetError as error:
             self.unset(str(error), loc)
             return wanted

@@ -277,6 +277,13 @@ def test_a_must_and_an_unconditional_never_contradict(wrong: Wrong, spec: Load) 
     assert spec(guard)
 
 
+def test_a_redacted_text_that_is_too_short_to_be_hidden_is_refused(wrong: Wrong) -> None:
+    assert wrong("redact: { values: [ longer, pw1 ] }") == [
+        "1:29: redact.values.1: 3 characters cannot be hidden, a text is found by accident below 6; "
+        "accepted: longer texts, redact.keys"
+    ]
+
+
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(wrong: Wrong) -> None:
     found = wrong("strict: 1\nagent: {command: ''}\nfoo: 1\nsteps:\n- promt: x\n- assert: reply\n")
     assert [line.split(":")[0] for line in found] == ["1", "2", "3", "5", "5", "6"]

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from flowproof_addons.trace.model import Phase
 from flowproof_runner.expectations.ast import CallAssertion, ReplyAssertion
 from flowproof_runner.expectations.matchers import Equals, Matches, Operand, holds
 from flowproof_runner.spec.file import LoadedSpec
 from flowproof_runner.spec.problems import SpecError
-from flowproof_runner.spec.resolve import resolved, secrets
+from flowproof_runner.spec.resolve import resolved, secrets, unhidden
 from flowproof_runner.spec.variables import UnsetError, filled, names
 
 type Load = Callable[..., LoadedSpec]
@@ -82,6 +83,14 @@ def test_a_value_in_a_regular_expression_stands_for_its_own_characters(spec: Loa
     assert (holds(matcher, "a.b"), holds(matcher, "axb")) == (True, False)
 
 
+def test_values_that_make_a_pattern_explosive_are_refused_and_not_shown(spec: Load) -> None:
+    loaded = spec("steps:\n- prompt: go\n- assert: reply matches ^(${A}|${B})*$\n")
+    assert resolved(loaded, {"A": "left", "B": "right"}, "record")
+    with pytest.raises(SpecError, match=r"\$\{A\}.*could search for ever") as caught:
+        resolved(loaded, {"A": "same", "B": "same"}, "record")
+    assert "same" not in str(caught.value)
+
+
 def test_resolving_touches_nothing_that_was_not_written(spec: Load) -> None:
     loaded = spec("tools: [{name: a}, {name: b, result: 1}]")
     assert resolved(loaded, {}, "record").spec == loaded.spec
@@ -123,3 +132,21 @@ def test_secrets_are_named_for_the_redactor_and_never_resolved_into_a_step(spec:
     assert "t0ken" not in repr(resolved(loaded, environ, "replay").steps)
     with pytest.raises(SpecError, match="API_TOKEN is not set"):
         resolved(loaded, {}, "replay")
+
+
+@pytest.mark.parametrize("phase", ["record", "replay"])
+def test_a_secret_that_is_too_short_to_be_hidden_is_refused_and_not_shown(phase: Phase, spec: Load) -> None:
+    loaded = spec('redact:\n  values: [ "${LONG}", "${SHORT}" ]\n')
+    with pytest.raises(SpecError) as caught:
+        resolved(loaded, {"LONG": "hunter2", "SHORT": "pw123"}, phase)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.key) == (2, "redact.values.1")
+    assert "SHORT is too short: 5 characters cannot be hidden" in problem.message
+    assert "pw123" not in str(problem)
+
+
+def test_a_secret_that_is_not_set_is_told_when_recording(spec: Load) -> None:
+    loaded = spec('redact: { values: [ "${GONE}", "${HERE}", literal ] }\n')
+    (note,) = unhidden(loaded, {"HERE": "hunter2"})
+    assert note.startswith("redact.values: GONE is not set")
+    assert resolved(loaded, {}, "replay").spec.redact.values == ("${GONE}", "${HERE}", "literal")
