@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flowproof_runner import plan
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.clients.profile import pins_of
+from flowproof_runner.clients.words import of_client
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Contract
+from flowproof_runner.habitat import of_spec
 from flowproof_runner.spec.explain import explain as explain_spec
 from flowproof_runner.spec.file import LoadedSpec
 from flowproof_runner.spec.pins import PinEntry
@@ -30,7 +33,10 @@ def explain(spec: LoadedSpec, contract: Contract) -> Iterator[str]:
     yield from (f"    {each}" for each in _COMPARED)
     yield "  not compared:"
     yield from (f"    {each}" for each in _NOT_COMPARED)
-    yield from (f"    pin: {_pin(pin)}" for pin in spec.spec.pins)
+    yield from (f"    pin: {_pin(pin)}" for pin in pins_of(spec.spec))
+    if of_spec.wanted(spec).isolated or spec.spec.agent.workspace is not None:
+        yield f"    pin: {plan.OWN_FOLDER.name}, {plan.OWN_FOLDER.why}"
+    yield from of_client(spec)
     mocked = [tool.name for tool in spec.spec.tools if tool.mocked]
     if mocked:
         yield f"  told by the spec instead of the agent's own tools: {', '.join(mocked)}"

@@ -27,7 +27,7 @@ from flowproof_runner.evidence.model import (
     Told,
 )
 from flowproof_runner.expectations.contract.evaluate import judge
-from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.mutate.score import Subject, study
 

@@ -48,7 +48,7 @@ def check(
     flowproof contract check contract.yml --explain
     """
     from flowproof_runner.contract.file import load
-    from flowproof_runner.expectations.contract.explain import line
+    from flowproof_runner.expectations.contract.language.explain import line
 
     contract = load(file).contract
     print(f"ok  {file} · {len(contract.expectations)} expectations")

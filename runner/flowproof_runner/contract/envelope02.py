@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.grammar import Envelope, Redaction
-from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.spec.fields import Words
 from flowproof_runner.spec.problems import Complaint, Loc, refuse

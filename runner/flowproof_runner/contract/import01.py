@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.expect01 import Arguments01, Condition, ConditionalTool, Expect01, Precedence01
 from flowproof_runner.contract.references import ReferenceProblem, References
-from flowproof_runner.expectations.contract import tree
+from flowproof_runner.expectations.contract.language import tree
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,

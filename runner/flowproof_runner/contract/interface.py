@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.file import ContractFile
+from flowproof_runner.expectations.contract.language.printing import show_path
 from flowproof_runner.expectations.contract.lint.facts import flat
 from flowproof_runner.expectations.contract.model import Outcome
-from flowproof_runner.expectations.contract.printing import show_path
 from flowproof_runner.expectations.contract.terms import Ref
 from flowproof_runner.expectations.contract.walk import nodes_of
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.fixture_file import read_value
-from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import lint
 from flowproof_runner.expectations.contract.model import Contract, Lane
 from flowproof_runner.spec import errors

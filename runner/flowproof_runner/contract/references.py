@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract import tree
+from flowproof_runner.expectations.contract.language import tree
 from flowproof_runner.expectations.contract.terms import (
     Aggregate,
     Compare,

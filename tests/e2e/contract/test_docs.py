@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from flowproof_runner.contract.init import init
-from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import lint
 
 PAGE = (Path(__file__).parents[3] / "docs" / "contracts.md").read_text()

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from flowproof_runner.contract.of_spec import contract_of
-from flowproof_runner.expectations.contract.explain import explain, line
-from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.language.explain import explain, line
+from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import enforceable, lint
 from flowproof_runner.expectations.contract.model import AnyExpectation, Contract, Each, Lane
 from flowproof_runner.spec.file import load

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract.printing import show_formula
-from flowproof_runner.expectations.contract.scanner import SyntaxProblem
-from flowproof_runner.expectations.contract.syntax import Names, parse_formula
+from flowproof_runner.expectations.contract.language.names import Names
+from flowproof_runner.expectations.contract.language.printing import show_formula
+from flowproof_runner.expectations.contract.language.scanner import SyntaxProblem
+from flowproof_runner.expectations.contract.language.syntax import parse_formula
 from flowproof_runner.expectations.contract.terms import (
     UNARY,
     Aggregate,
@@ -146,3 +147,27 @@ def test_a_dotted_word_with_two_candidate_tools_is_refused() -> None:
     names = Names(frozenset({"finance", "finance.get"}))
     with pytest.raises(SyntaxProblem, match=r"both 'finance' and 'finance.get' are tools"):
         parse_formula("a equals finance.get.limit", names, "call")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 5000 + "id equals 1" + ")" * 5000,
+        "not " * 5000 + "id equals 1",
+        "id equals " + "sum(" * 5000 + "out.n" + ")" * 5000,
+        "id equals " + "[" * 5000 + "1" + "]" * 5000,
+        "id in out.x" + "[y in out.x" * 5000 + "]" * 5000,
+        "id equals get_policy" + "[n in get_policy" * 5000 + "]" * 5000,
+        "id equals json(" + "[" * 100_000 + "]" * 100_000 + ")",
+    ],
+    ids=["brackets", "negations", "functions", "lists", "filters", "selectors", "json"],
+)
+def test_what_is_nested_without_end_is_refused(text: str) -> None:
+    with pytest.raises(SyntaxProblem, match=r"inside one another|a JSON value"):
+        parse_formula(text, NAMES, "call")
+
+
+def test_what_a_reader_could_still_follow_is_read() -> None:
+    text = "(" * 20 + "id equals sum(max(min(out.a)))" + ")" * 20
+    assert show_formula(parse_formula(text, NAMES, "call")) == "$id equals sum(max(min(out.a)))"
+    assert show_formula(parse_formula(" and ".join(["id equals 1"] * 500), NAMES, "call")).count("$id") == 500

@@ -17,7 +17,7 @@ from flowproof_runner.evidence.model import (
     Returned,
     Told,
 )
-from flowproof_runner.expectations.contract.grammar import Expect, compile_expect
+from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
 
 ORDERS: JsonValue = {"orders": [{"id": "A1", "amount": 10}, {"id": "B2", "amount": 20}]}

@@ -9,7 +9,7 @@ from typing import assert_never
 from flowproof_runner.evidence.model import Denied, Evidence, Returned
 from flowproof_runner.expectations.contract.checks import arguments, calls, confirmation, holds, lane, order, outcome
 from flowproof_runner.expectations.contract.checks.each import elements
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
@@ -24,7 +24,7 @@ from flowproof_runner.expectations.contract.model import (
     Outcome,
     Precedence,
 )
-from flowproof_runner.expectations.contract.resolve import Resolver
+from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, total
 from flowproof_runner.expectations.contract.schema import Schemas
 from flowproof_runner.expectations.contract.values import short

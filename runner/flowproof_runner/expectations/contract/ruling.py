@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from flowproof_runner.expectations.contract.bag import Gap, Truth
 from flowproof_runner.expectations.contract.model import Expectation
-from flowproof_runner.expectations.contract.resolve import Env, Resolver
+from flowproof_runner.expectations.contract.resolution.bag import Gap, Truth
+from flowproof_runner.expectations.contract.resolution.env import Env
+from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.terms import Formula
 from flowproof_runner.expectations.contract.values import short
 from flowproof_runner.expectations.contract.view import View

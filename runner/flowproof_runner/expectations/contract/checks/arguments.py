@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from flowproof_runner.expectations.contract.bag import Truth
 from flowproof_runner.expectations.contract.call import Call
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Arguments
-from flowproof_runner.expectations.contract.nearest import nearest
+from flowproof_runner.expectations.contract.resolution.bag import Truth
+from flowproof_runner.expectations.contract.resolution.nearest import nearest
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, missed, unread
 from flowproof_runner.expectations.contract.schema import Schemas
 from flowproof_runner.expectations.contract.values import Key, key

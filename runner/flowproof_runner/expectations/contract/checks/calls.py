@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from flowproof_runner.expectations.contract.bag import Found
 from flowproof_runner.expectations.contract.call import Call
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
+from flowproof_runner.expectations.contract.language.printing import show_term
 from flowproof_runner.expectations.contract.model import Calls
-from flowproof_runner.expectations.contract.narrowing import lookup
-from flowproof_runner.expectations.contract.printing import show_term
+from flowproof_runner.expectations.contract.resolution.bag import Found
+from flowproof_runner.expectations.contract.resolution.narrowing import lookup
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, unread
 from flowproof_runner.expectations.contract.values import is_number, key
 from flowproof_runner.findings import Finding

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, Confirmed
 from flowproof_runner.expectations.contract.call import Call, names_of
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Confirmation
-from flowproof_runner.expectations.contract.resolve import Env
+from flowproof_runner.expectations.contract.resolution.env import Env
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.expectations.contract.values import key
 

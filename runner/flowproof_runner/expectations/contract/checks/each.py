@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Each
 from flowproof_runner.expectations.contract.ruling import Place, found, unread
 from flowproof_runner.expectations.contract.values import key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Holds
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, missed, unread
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, MODEL, Discovered, Returned
 from flowproof_runner.expectations.contract.catalogue import drifted, same_capabilities
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Budget, Lane
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.findings import Finding

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from flowproof_runner.expectations.contract.call import Call
-from flowproof_runner.expectations.contract.explain import line
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Order, Precedence
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.expectations.contract.values import Key, key

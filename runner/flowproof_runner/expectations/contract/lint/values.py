@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract.language.printing import show_formula
 from flowproof_runner.expectations.contract.lint.facts import Facts, flat, problem
 from flowproof_runner.expectations.contract.model import AnyExpectation, Arguments, Outcome
-from flowproof_runner.expectations.contract.printing import show_formula
 from flowproof_runner.expectations.contract.schema import valid
 from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Literal, Ref, Results
 from flowproof_runner.expectations.contract.terms import Arguments as CallArguments

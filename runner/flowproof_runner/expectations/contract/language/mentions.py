@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flowproof_runner.expectations.contract.forms import (
+from flowproof_runner.expectations.contract.language.forms import (
     ArgumentsForm,
     CallsForm,
     ConfirmationForm,
@@ -13,7 +13,7 @@ from flowproof_runner.expectations.contract.forms import (
     PrecedenceForm,
     SequenceForm,
 )
-from flowproof_runner.expectations.contract.scanner import Scanner
+from flowproof_runner.expectations.contract.language.scanner import Scanner
 
 
 def mentioned(expect: Expect) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract.bag import Found
+from flowproof_runner.expectations.contract.resolution.bag import Found
 from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Ref, Results, Term
 from flowproof_runner.expectations.contract.values import key
 from flowproof_runner.expectations.contract.walk import nodes

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from flowproof_runner.expectations.contract.language.names import Names
+from flowproof_runner.expectations.contract.language.scanner import Scanner
+from flowproof_runner.expectations.contract.language.syntax import Parser
 from flowproof_runner.expectations.contract.model import Arguments, Calls, Confirmation, Holds, Order, Precedence
-from flowproof_runner.expectations.contract.scanner import Scanner
-from flowproof_runner.expectations.contract.syntax import Names, Parser
 from flowproof_runner.expectations.contract.terms import Formula, Literal, Scope
 
 _TIMES = {"once": 1, "twice": 2}

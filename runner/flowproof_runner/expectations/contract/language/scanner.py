@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from flowproof_addons.trace.model import JsonValue
+
+_DEEPEST = 60
+"""Brackets, calls and negations inside one another: nobody reads more, and the interpreter's stack is not endless."""
 
 _BLANK = re.compile(r"\s*")
 _WORD = re.compile(r'[^\s()\[\],="<>!$]+')
@@ -27,6 +32,7 @@ class Scanner:
 
     text: str
     here: int = 0
+    _depth: int = 0
 
     def skip(self) -> int:
         """Go over blanks; gives the position after them."""
@@ -86,9 +92,21 @@ class Scanner:
         start = self.skip()
         try:
             value, self.here = json.JSONDecoder().raw_decode(self.text, start)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self.problem("a JSON value should stand here", start) from None
         return value  # type: ignore[no-any-return]  # json gives Any
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Within, one level further down.
+
+        Raises SyntaxProblem where that is too deep.
+        """
+        if self._depth >= _DEEPEST:
+            raise self.problem(f"more than {_DEEPEST} conditions and values inside one another")
+        self._depth += 1
+        yield
+        self._depth -= 1
 
     def done(self) -> bool:
         """True at the end of the text."""

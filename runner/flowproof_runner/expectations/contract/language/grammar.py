@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract import prose, tree
-from flowproof_runner.expectations.contract.forms import (
+from flowproof_runner.expectations.contract.language import prose, tree
+from flowproof_runner.expectations.contract.language.forms import (
     ArgumentsForm,
     BudgetForm,
     CallsForm,
@@ -20,7 +20,10 @@ from flowproof_runner.expectations.contract.forms import (
     PrecedenceForm,
     SequenceForm,
 )
-from flowproof_runner.expectations.contract.mentions import mentioned
+from flowproof_runner.expectations.contract.language.mentions import mentioned
+from flowproof_runner.expectations.contract.language.names import Names
+from flowproof_runner.expectations.contract.language.scanner import Scanner, SyntaxProblem
+from flowproof_runner.expectations.contract.language.syntax import Parser, parse_formula, parse_term
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
@@ -35,9 +38,7 @@ from flowproof_runner.expectations.contract.model import (
     Outcome,
     Precedence,
 )
-from flowproof_runner.expectations.contract.scanner import Scanner, SyntaxProblem
 from flowproof_runner.expectations.contract.schema import schema_problem
-from flowproof_runner.expectations.contract.syntax import Names, Parser, parse_formula, parse_term
 from flowproof_runner.expectations.contract.terms import Compare, Formula, Ref, Scope, Term, conjunction
 from flowproof_runner.spec.problems import Complaint, Loc
 

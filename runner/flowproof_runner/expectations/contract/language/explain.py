@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract.language.printing import show_formula, show_path, show_term
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
@@ -19,7 +20,6 @@ from flowproof_runner.expectations.contract.model import (
     Outcome,
     Precedence,
 )
-from flowproof_runner.expectations.contract.printing import show_formula, show_path, show_term
 from flowproof_runner.expectations.contract.terms import Formula, Term
 
 SECTIONS: dict[type[AnyExpectation], str] = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract.printing import show_formula
-from flowproof_runner.expectations.contract.resolve import Env, Resolver
+from flowproof_runner.expectations.contract.language.printing import show_formula
+from flowproof_runner.expectations.contract.resolution.env import Env
+from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.terms import (
     Aggregate,
     AllOf,

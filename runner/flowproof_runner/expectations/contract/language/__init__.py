@@ -1,0 +1,1 @@
+"""The contract language: text and YAML to expectations, and back to their canonical form."""
