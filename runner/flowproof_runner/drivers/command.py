@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flowproof_runner.drivers import environment
+from flowproof_runner.drivers import environment, own
 from flowproof_runner.drivers.base import DriverError, DriverResult, Ending, Task
 from flowproof_runner.drivers.guard import guarded
 from flowproof_runner.drivers.handles import Handles, handles, warning
 from flowproof_runner.drivers.spawn import Launch, Plain, Running, Spawner
+from flowproof_runner.drivers.tail import tail
 from flowproof_runner.drivers.tree import Stopped
 
 MARK = "FLOWPROOF_AGENT"
@@ -44,7 +45,7 @@ class Command:
         """Start the command, wait for its end, end what it left."""
         if not self.words or not self.words[0]:
             raise DriverError("agent.command is empty: give the command that starts the agent")
-        filled = handles(task.prompt, task.addresses, task.folder)
+        filled = handles(task.prompt, task.addresses, task.folder, task.places)
         launch = self._launch(task, filled)
         started = time.monotonic()
         with guarded(launch.mark):
@@ -110,8 +111,14 @@ def _result(
         stdout=launch.stdout,
         stderr=launch.stderr,
         survivors=stopped.others,
-        notes=(*notes, *_left_running(ending, stopped)),
+        notes=(*notes, *_left_running(ending, stopped), *_lacking(launch, code)),
     )
+
+
+def _lacking(launch: Launch, code: int | None) -> Iterable[str]:
+    if code:
+        said = own.python(launch.words, launch.environment, (*tail(launch.stdout), *tail(launch.stderr)))
+        yield from [said] if said else []
 
 
 def _left_running(ending: Ending, stopped: Stopped) -> Iterable[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Protocol
 
-from flowproof_runner.drivers import tree
+from flowproof_runner.drivers import own, tree
 from flowproof_runner.drivers.base import DriverError
 from flowproof_runner.drivers.tree import Stopped
 
@@ -106,7 +106,7 @@ def cannot_start(launch: Launch, error: OSError | ValueError) -> DriverError:
     if isinstance(error, FileNotFoundError):
         return DriverError(
             f"agent.command: {program!r} was not found, started in {str(launch.cwd)!r}: install it, or correct the"
-            " command or PATH (words are taken as they are, no shell is involved)"
+            f" command or PATH (words are taken as they are, no shell is involved){own.program(program)}"
         )
     if isinstance(error, PermissionError):
         return DriverError(f"agent.command: {program!r} may not be executed: make it executable (chmod +x)")
