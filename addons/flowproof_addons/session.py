@@ -132,3 +132,7 @@ class Session(Part):
     agent_cwd: str = ""
     spec: str = ""
     """Digest of the spec."""
+    habitat: str = ""
+    """The run's folder with the agent's home and workspace, where it has one: for `path` pins too."""
+    clock: str = ""
+    """The time the agent is told it is (`agent.clock`), where it is not the real one."""

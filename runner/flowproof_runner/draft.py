@@ -16,7 +16,8 @@ from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.drivers.tail import tail
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Finding
-from flowproof_runner.result import AgentEnd, Counts, FlowResult, PinUse, StepResult, finding, verdict
+from flowproof_runner.habitat.habitat import Habitat
+from flowproof_runner.result import AgentEnd, Counts, FaultUse, FlowResult, PinUse, StepResult, finding, verdict
 from flowproof_runner.scrub import Scrubber
 from flowproof_runner.spec.file import LoadedSpec
 
@@ -35,6 +36,8 @@ class Draft:
     scrubber: Scrubber
     contract: Contract = field(default_factory=Contract)
     """What `expect:` and the servers' limits demand."""
+    habitat: Habitat = field(init=False)
+    """What surrounds the agent; nothing of ours until it is made."""
     resolved: LoadedSpec = field(init=False)
     """The spec with its variables' values; as written until they are known."""
     began: float = field(default_factory=time.monotonic)
@@ -43,6 +46,7 @@ class Draft:
     steps: Sequence[StepResult] = ()
     counts: Counts = field(default_factory=Counts)
     pins: Sequence[PinUse] = ()
+    faults: tuple[FaultUse, ...] = ()
     agent: DriverResult | None = None
     contained: ContainmentReport | None = None
     cassette: Path | None = None
@@ -50,11 +54,16 @@ class Draft:
 
     def __post_init__(self) -> None:
         self.resolved = self.spec
+        self.habitat = Habitat(self.directory)
 
     @property
     def failed(self) -> bool:
         """True once anything is wrong."""
         return bool(self.findings)
+
+    def settle(self, habitat: Habitat) -> None:
+        """The agent lives here."""
+        self.habitat, self.directory = habitat, habitat.directory
 
     @property
     def cause(self) -> str | None:
@@ -85,6 +94,7 @@ class Draft:
             steps=tuple(self.steps),
             counts=self.counts,
             pins=tuple(self.pins),
+            faults=self.faults,
             agent=self._end(),
             containment=self.contained.tier if self.contained else "not contained (the agent was not run)",
             egress=as_json(self.contained, self.spec.spec.agent.allow_egress) if self.contained else None,

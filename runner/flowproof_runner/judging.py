@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner import assertions, verdicts
+from flowproof_runner import assertions, faults, plan, verdicts
 from flowproof_runner.boundary import Outcome
+from flowproof_runner.clients.profile import pins_of
 from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.findings import Finding
@@ -21,20 +22,27 @@ def judge(draft: Draft, outcome: Outcome, trace: Trace, registry: Registry, reco
     """
     assert draft.agent is not None
     here = draft.spec.document.where(("agent",))
+    draft.faults = faults.uses(draft.spec, outcome)
     draft.add(verdicts.of_problems(outcome.problems, here))
     draft.add(verdicts.of_divergences(outcome.divergences, here))
     draft.add(verdicts.of_entries((*outcome.findings, *_lane_findings(outcome)), here))
+    draft.add(verdicts.of_clock(draft.habitat.clock, here))
     _agent(draft, draft.agent, here)
     if not outcome.turns and not (draft.resolved.spec.agent.driver == "adapter" and not (recorded and recorded.turns)):
         draft.add([_no_request(draft, recorded, here)])
     elif recorded is not None:
         draft.add(verdicts.unserved(outcome.unserved, recorded.exchanges, here, draft.cause))
+    draft.add(faults.findings(draft.faults))
+    draft.findings = [faults.explained(found, draft.faults) for found in draft.findings]
     if recorded is not None:
         draft.notes += verdicts.unserved_notes(outcome.unserved, recorded.exchanges)
         draft.pins = _pins(draft, outcome)
     draft.notes += outcome.hints
+    own = {pin.label for pin in draft.resolved.spec.pins}
     draft.notes += (
-        f"pin {name} held nothing in this run: remove it, or correct its path" for name in outcome.unused_pins
+        f"pin {name} held nothing in this run: remove it, or correct its path"
+        for name in outcome.unused_pins
+        if name in own
     )
     assertions.judge(draft, trace, registry)
 
@@ -53,8 +61,17 @@ def _no_request(draft: Draft, recorded: Trace | None, here: str) -> Finding:
 
 
 def _pins(draft: Draft, outcome: Outcome) -> tuple[PinUse, ...]:
-    pins = draft.spec.spec.pins
-    return tuple(PinUse(name=pin.label, count=outcome.pins.get(pin.label, 0), why=pin.why) for pin in pins)
+    """The spec's own pins, used or not; of those it did not write only what was needed."""
+    spec = draft.resolved.spec
+    own = [_use(pin.label, pin.why, outcome, "") for pin in spec.pins]
+    source = f"client {spec.client}"
+    client = [_use(pin.label, pin.why, outcome, source) for pin in pins_of(spec)[len(spec.pins) :]]
+    folder = _use(plan.OWN_FOLDER.name, plan.OWN_FOLDER.why, outcome, "flowproof")
+    return (*own, *(use for use in (*client, folder) if use.count))
+
+
+def _use(name: str, why: str, outcome: Outcome, source: str) -> PinUse:
+    return PinUse(name=name, count=outcome.pins.get(name, 0), why=why, source=source)
 
 
 def _lane_findings(outcome: Outcome) -> list[Mapping[str, JsonValue]]:

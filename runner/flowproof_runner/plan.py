@@ -8,18 +8,23 @@ from pathlib import Path
 from typing import Literal
 
 from flowproof_addons.dialects.base import Registry
-from flowproof_addons.session import Session, Upstream
+from flowproof_addons.session import Pin, Session, Upstream
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.redact import Redactor
-from flowproof_runner import upstream
+from flowproof_runner import faults, upstream
+from flowproof_runner.clients.profile import pins_of
 from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import Driver
 from flowproof_runner.drivers.spawn import Spawner
+from flowproof_runner.habitat import of_spec
 from flowproof_runner.hooks import Hooks
 from flowproof_runner.mcp.servers import servers
 from flowproof_runner.spec import resolve, session
 from flowproof_runner.spec.file import LoadedSpec
 from flowproof_runner.suite import Suite
+
+OWN_FOLDER = Pin(kind="path", name="the run's own home and workspace", why="they were elsewhere when it was recorded")
+"""Holds without being asked for where a spec gives the agent a home or a workspace of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Surroundings:
 
 
 def directory(spec: LoadedSpec, around: Surroundings) -> Path:
-    """The agent's working directory."""
+    """The agent's working directory, where it has no workspace."""
     cwd = spec.spec.agent.cwd
     return ((spec.path.parent / cwd) if cwd is not None else around.start).absolute()
 
@@ -52,16 +57,12 @@ def driver(draft: Draft, around: Surroundings, spawner: Spawner) -> Driver:
     """What runs the agent; imported only when used."""
     spec = draft.resolved
     agent = spec.spec.agent
+    shell = draft.habitat.shell(around.shell)
+    env = draft.habitat.overrides(shell, {**of_spec.variables(spec), **around.suite_env, **agent.env})
     if agent.adapter is not None:
         from flowproof_runner.contract.flow_adapter import driver as adapter
 
-        return adapter(
-            draft,
-            directory(spec, around),
-            around.shell,
-            {**around.suite_env, **agent.env},
-            upstream.key_variables(around.registry),
-        )
+        return adapter(draft, draft.directory, shell, env, upstream.key_variables(around.registry))
     if agent.url is not None:
         from flowproof_runner.drivers.url import Url
 
@@ -69,10 +70,10 @@ def driver(draft: Draft, around: Surroundings, spawner: Spawner) -> Driver:
     from flowproof_runner.drivers.command import Command
 
     return Command(
-        words=agent.command or (),
-        cwd=directory(spec, around),
-        shell=around.shell,
-        env={**around.suite_env, **agent.env},
+        words=of_spec.words(spec, agent.command or ()),
+        cwd=draft.directory,
+        shell=shell,
+        env=env,
         key_variables=upstream.key_variables(around.registry),
         spawner=spawner,
     )
@@ -93,13 +94,17 @@ def opening(draft: Draft, cassette: Path, around: Surroundings, reached: Mapping
         cassette=cassette.absolute() if phase == "replay" else None,
         port=spec.spec.agent.proxy_port or 0,
         upstreams=dict(reached),
-        pins=session.pins(spec.spec),
+        pins=pins(draft),
         mocks=session.tool_mocks(spec.spec),
         mcp=servers(spec, draft.contract),
+        faults=faults.of_model(spec.spec),
+        mcp_faults=faults.of_mcp(spec.spec),
         secrets=secrets(spec, around),
         redact_keys=spec.spec.redact.keys,
-        own_directory=str(directory(spec, around)),
-        agent_cwd=str(directory(spec, around)),
+        own_directory=str(draft.directory),
+        habitat=str(draft.habitat.root or ""),
+        clock=spec.spec.agent.clock.at if spec.spec.agent.clock else "",
+        agent_cwd=str(draft.directory),
         spec=spec.digest,
     )
 
@@ -109,10 +114,21 @@ def mocks(spec: LoadedSpec) -> JsonValue:
     return [mock.model_dump(mode="json", exclude_defaults=True) for mock in session.tool_mocks(spec.spec)] or None
 
 
-def extra(spec: LoadedSpec, around: Surroundings) -> dict[str, JsonValue]:
-    """What else a cassette needs: the directory, where a `path` pin maps it. Else it would say where somebody works."""
-    mapped = any(pin.kind == "path" for pin in session.pins(spec.spec))
-    return {"directory": str(directory(spec, around))} if mapped else {}
+def pins(draft: Draft) -> tuple[Pin, ...]:
+    """What may differ: the spec's pins, its client's, and the run's own folder where it has one."""
+    entries = session.pins(pins_of(draft.resolved.spec))
+    anywhere = any(pin.kind == "path" and not pin.at and not pin.match for pin in entries)
+    return entries if anywhere or draft.habitat.root is None else (*entries, OWN_FOLDER)
+
+
+def extra(draft: Draft) -> dict[str, JsonValue]:
+    """What else a cassette needs: the directories a `path` pin maps. Else it would say where somebody works."""
+    found: dict[str, JsonValue] = {faults.RECORDED: faults.kept(draft.spec.spec)} if draft.spec.spec.faults else {}
+    if any(pin.kind == "path" for pin in session.pins(pins_of(draft.resolved.spec))):
+        found["directory"] = str(draft.directory)
+    if draft.habitat.root is not None:
+        found["habitat"] = str(draft.habitat.root)
+    return found
 
 
 def conversation(draft: Draft, around: Surroundings) -> dict[str, JsonValue]:

@@ -56,6 +56,21 @@ class PinUse(Part):
     name: str
     count: int
     why: str = ""
+    source: str = ""
+    """Who allows it: empty is the spec, else `client claude-code` or `flowproof`."""
+
+
+class FaultUse(Part):
+    """A failure that the spec put in the agent's way, and how often it happened."""
+
+    name: str
+    """`turn 2: answer 429`."""
+    count: int
+    times: int = 1
+    """How often it was to happen."""
+    where: str = ""
+    remarks: tuple[str, ...] = ()
+    """What became of it, where that can vary: `the agent gave up after 2.1 s`."""
 
 
 class AgentEnd(Part):
@@ -104,6 +119,7 @@ class FlowResult(Part):
     steps: tuple[StepResult, ...] = ()
     counts: Counts = Counts()
     pins: tuple[PinUse, ...] = ()
+    faults: tuple[FaultUse, ...] = ()
     agent: AgentEnd | None = None
     containment: str = "not contained"
     """The tier that was in force."""

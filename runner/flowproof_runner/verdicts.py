@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from flowproof_addons.trace.model import Exchange, JsonValue, Phase
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.findings import Finding, Severity
+from flowproof_runner.habitat.clock import Clockwork
 
 DIVERGENCE = "model.divergence"
 NO_REQUEST = "model.no-request"
@@ -54,6 +55,18 @@ def of_agent(
         )
     elif result.ending == "interrupted":
         yield Finding(id="agent.interrupted", message="the run was interrupted", kind="problem", where=where)
+
+
+def of_clock(clock: Clockwork | None, where: str) -> Iterator[Finding]:
+    """A clock that no process of the agent went by."""
+    if clock is not None and not clock.honoured:
+        yield Finding(
+            id="agent.clock",
+            message="agent.clock was honoured by no process of the agent: it saw the real time",
+            detail="it works for Python (not with -I, -E or -S) and Node (not in a program compiled into one file);"
+            " for others try clock: { at: ..., libfaketime: true }, or pin the date: pins: [{ kind: date, ... }]",
+            where=where,
+        )
 
 
 def of_problems(problems: Iterable[str], where: str) -> Iterator[Finding]:

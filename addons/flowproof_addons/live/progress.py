@@ -77,7 +77,10 @@ class Live:
                 own_directory=session.own_directory,
                 redactor=self._redactor,
                 recorded_at=recordings.recorded_at if recordings else "",
-                recorded_directory=_directory(recordings),
+                habitat=session.habitat,
+                recorded_habitat=_extra(recordings, "habitat"),
+                agent_clock=session.clock,
+                recorded_directory=_extra(recordings, "directory"),
             )
         self.closed = asyncio.Event()
         self.turns = 0
@@ -195,7 +198,7 @@ class Live:
             self._mocks.decided(dialect.read_reply(reply.body.value).calls)
 
 
-def _directory(recordings: Trace | None) -> str:
-    """Where the agent ran at record; kept only for specs with a `path` pin."""
-    found = recordings.extra.get("directory") if recordings else None
+def _extra(recordings: Trace | None, key: str) -> str:
+    """A directory of the recorded run; kept only where a pin maps it."""
+    found = recordings.extra.get(key) if recordings else None
     return found if isinstance(found, str) else ""

@@ -11,10 +11,11 @@ from typing import Literal
 
 from flowproof_addons.dialects.base import Dialect, Registry
 from flowproof_addons.matching.canonical import Digester
+from flowproof_addons.matching.directories import directories
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.echo import Echo
 from flowproof_addons.matching.report import Reporter, denied
-from flowproof_addons.matching.rules import Circumstances, Rules, directories
+from flowproof_addons.matching.rules import Circumstances, Rules
 from flowproof_addons.matching.view import Shape, View
 from flowproof_addons.session import Pin
 from flowproof_addons.trace.model import Exchange, Request
@@ -59,6 +60,9 @@ class Matcher:
         own_directory: str = "",
         redactor: Redactor | None = None,
         recorded_at: str = "",
+        habitat: str = "",
+        recorded_habitat: str = "",
+        agent_clock: str = "",
         recorded_directory: str = "",
     ) -> None:
         self._recordings = tuple(recordings)
@@ -66,10 +70,9 @@ class Matcher:
         self._rules = Rules(
             pins,
             Circumstances(
-                today=_Today(clock),
-                recorded_on=_around(recorded_at),
-                own=directories(own_directory),
-                recorded_own=recorded_directory.rstrip("/"),
+                today=_Today(clock, _day(agent_clock)),
+                recorded_on=_around(recorded_at) | _day(agent_clock),
+                directories=directories(own_directory, recorded_directory, habitat, recorded_habitat),
             ),
         )
         self._echo = Echo()
@@ -230,9 +233,9 @@ def _front(queue: deque[int] | None, used: AbstractSet[int]) -> int | None:
 class _Today:
     """The days that were today since the run began: a run may pass midnight, and clients go by local time or UTC."""
 
-    def __init__(self, clock: Callable[[], dt.datetime]) -> None:
+    def __init__(self, clock: Callable[[], dt.datetime], agents: AbstractSet[dt.date]) -> None:
         self._clock = clock
-        self._days: set[dt.date] = set()
+        self._days = set(agents)
         self()
 
     def __call__(self) -> AbstractSet[dt.date]:
@@ -248,3 +251,8 @@ def _around(recorded_at: str) -> frozenset[dt.date]:
     except ValueError:
         return frozenset()
     return frozenset(day + dt.timedelta(days=days) for days in (-1, 0, 1))
+def _day(agent_clock: str) -> frozenset[dt.date]:
+    """The day it is for an agent with a clock of its own; none for the others."""
+    return frozenset([dt.datetime.fromisoformat(agent_clock).date()]) if agent_clock else frozenset()
+
+

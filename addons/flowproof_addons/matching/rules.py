@@ -8,15 +8,15 @@ pinned text is known again where it is echoed.
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_addons.matching import dates, paths
+from flowproof_addons.matching.directories import Directories
 from flowproof_addons.session import Pin
 from flowproof_addons.trace.json_value import compact
 from flowproof_addons.trace.model import JsonValue
@@ -51,15 +51,8 @@ class Circumstances:
     """The days that are today where the agent may look, local and UTC."""
     recorded_on: frozenset[dt.date] = frozenset()
     """The days around the recording; empty when unknown."""
-    own: frozenset[str] = frozenset()
-    """The run's own directory, as given and with links resolved."""
-    recorded_own: str = ""
-    """The recording run's own directory; empty when unknown."""
-
-
-def directories(path: str) -> frozenset[str]:
-    """The names under which a directory may be written."""
-    return frozenset(name.rstrip("/") for name in (path, os.path.realpath(path))) if path else frozenset()
+    directories: Directories = field(default_factory=Directories)
+    """The run's own."""
 
 
 class Rules:
@@ -169,8 +162,7 @@ class _Rule:
                 )
                 return on_the_day and bool(dates.readings(sent) & known.today())
             case "path":
-                of_the_run = bool(self.pin.match) or not known.recorded_own or _bare(recorded) == known.recorded_own
-                return of_the_run and _bare(sent) in known.own and recorded.endswith("/") == sent.endswith("/")
+                return known.directories.maps(recorded, sent, anything=bool(self.pin.match))
             case _:
                 return True
 
@@ -222,19 +214,9 @@ def _looks(pin: Pin, known: Circumstances) -> re.Pattern[str] | None:
     """What a pin without `match` looks for: dates, or the directory of either run. None: the whole value."""
     if pin.kind == "date":
         return dates.DATE
-    if pin.kind == "path" and (known.recorded_own or not pin.at):
-        return _directory(sorted({*known.own, known.recorded_own} - {""}, key=len, reverse=True))
+    if pin.kind == "path" and (known.directories.recorded or not pin.at):
+        return known.directories.pattern()
     return None
-
-
-def _bare(path: str) -> str:
-    return path.rstrip("/")
-
-
-def _directory(names: Sequence[str]) -> re.Pattern[str]:
-    """Finds a directory by its names, and not another whose name only begins like it."""
-    either = "|".join(map(re.escape, names)) or r"(?!)"
-    return re.compile(rf"(?<![\w/.-])(?:{either})(?![\w-]|\.\w)")
 
 
 def _text(value: JsonValue) -> str:

@@ -38,7 +38,7 @@ class AdapterFlow:
 
     def run(self, task: Task) -> DriverResult:
         """See Driver."""
-        filled = handles(task.prompt, task.addresses, task.folder)
+        filled = handles(task.prompt, task.addresses, task.folder, task.places)
         words = tuple(filled.fill(word) for word in self.words)
         overrides = {name: filled.fill(value) for name, value in self.env.items()}
         adapter = Adapter(

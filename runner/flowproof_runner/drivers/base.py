@@ -44,6 +44,8 @@ class Task:
     """Set by the boundary at the first divergence: the agent is stopped soon after."""
     cancelled: Event
     """Set when the whole invocation ends early."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Handles for folders of the run: `flowproof.workspace`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,11 @@ class Handles:
         return match[0][1:] if match[1] else self.values.get(match[2], match[0])
 
 
-def handles(prompt: str, addresses: Addresses, run_dir: Path) -> Handles:
+def handles(prompt: str, addresses: Addresses, run_dir: Path, places: Mapping[str, str] | None = None) -> Handles:
     """The handles of a run.
 
-    `flowproof.` and one of `prompt`, `proxy_url`, `proxy_url_no_v1`, `run_dir`, `mcp_url.NAME`, `mcp_server.NAME`.
+    `flowproof.` and one of `prompt`, `proxy_url`, `proxy_url_no_v1`, `run_dir`, `mcp_url.NAME`, `mcp_server.NAME`;
+    `places` adds `spec_dir`, `home` and `workspace`, as far as the run has them.
     """
     return Handles(
         {
@@ -45,6 +46,7 @@ def handles(prompt: str, addresses: Addresses, run_dir: Path) -> Handles:
             "flowproof.proxy_url": f"{addresses.url}/v1",
             "flowproof.proxy_url_no_v1": addresses.url,
             "flowproof.run_dir": str(run_dir),
+            **(places or {}),
             **{f"flowproof.mcp_url.{name}": url for name, url in addresses.mcp_urls.items()},
             **{f"flowproof.mcp_server.{name}": command for name, command in addresses.mcp_servers.items()},
         }

@@ -9,7 +9,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from flowproof_runner.spec import variables
-from flowproof_runner.spec.fields import Command, Duration, Json, Part, Port, Text, Variable, Words, kind
+from flowproof_runner.spec.fields import Command, Duration, Part, Port, Text, Variable, Words, kind
+from flowproof_runner.spec.habitat import ClockField, HomeField, WorkspaceField
 from flowproof_runner.spec.problems import Complaint, refuse
 from flowproof_runner.spec.scalars import Node, value
 
@@ -20,6 +21,9 @@ _ONLY_WITH = {
     "cwd": ("command", "adapter"),
     "env": ("command", "adapter"),
     "expect_exit": ("command", "adapter"),
+    "home": ("command", "adapter"),
+    "workspace": ("command", "adapter"),
+    "clock": ("command", "adapter"),
     "allow_egress": ("command",),
     "proxy_port": ("url",),
     "headers": ("url",),
@@ -125,9 +129,11 @@ class Agent(Part):
     ) = Field(default=None, description="Where structured output is read.")
     proxy_port: Port | None = Field(default=None, description="With url: the local port its model base URL points at.")
     headers: dict[str, Text] = Field(default_factory=dict, description="With url: sent, never stored.")
-    home: Json = Field(default=None, description="Isolated home directory.")
-    workspace: Json = Field(default=None, description="Files the agent starts with.")
-    clock: Json = Field(default=None, description="The time the agent sees.")
+    home: HomeField | None = Field(default=None, description="isolated, or what an isolated home holds; default: user.")
+    workspace: WorkspaceField | None = Field(
+        default=None, description="A folder, relative to the spec: its copy is the agent's working directory."
+    )
+    clock: ClockField | None = Field(default=None, description="The time that Python and Node agents see.")
 
     @property
     def driver(self) -> Literal["command", "url", "adapter"]:
@@ -147,6 +153,8 @@ class Agent(Part):
             for name in sorted(self.model_fields_set & _ONLY_WITH.keys())
             if given[0] not in _ONLY_WITH[name]
         ]
+        if self.workspace is not None and self.cwd is not None:
+            wrong.append(Complaint("does not go with workspace, which is the agent's directory; keep one", ("cwd",)))
         if given == ["url"] and self.proxy_port is None:
             wrong.append(Complaint("proxy_port is required with url: the port that service's model base URL points at"))
         if wrong:

@@ -11,11 +11,14 @@ from flowproof_runner.spec.scalars import Node, value
 SUPPORTED: frozenset[str] = frozenset(
     {
         "adapter",
+        "client",
+        "clock",
         "command",
         "control",
         "egress",
         "enforce",
         "expect",
+        "home",
         "mcp",
         "output",
         "pins",
@@ -27,6 +30,7 @@ SUPPORTED: frozenset[str] = frozenset(
         "tools",
         "url",
     }
+        "workspace",
 )
 """The capabilities this version has. An engine that lands adds its name here."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from flowproof_runner.clients.names import names
 from flowproof_runner.spec.agent import Agent
 from flowproof_runner.spec.fields import Flag, Json, Object, Part, Text, Variable, Words
 from flowproof_runner.spec.mcp import Server
 from flowproof_runner.spec.pins import PinEntry
 from flowproof_runner.spec.steps import StepForm
+from flowproof_runner.spec.problems import Complaint, refuse
 from flowproof_runner.spec.tools import Tool
 
 type Enforcement = Literal["forbidden", "confirmation"]
@@ -21,6 +23,12 @@ def _enforced(node: object) -> object:
 
 
 class Control(Part):
+def _client(text: str) -> str:
+    if text and text not in names():
+        raise refuse(Complaint(f"no client is called {text!r}; accepted: {', '.join(names())}"))
+    return text
+
+
     """The control of a catalogue that a flow is evidence for."""
 
     id: Words = Field(description="Its id in the catalogue: sec.plan-mode.")
@@ -53,5 +61,7 @@ class Spec(Part):
     control: Control | None = Field(default=None, description="The control this flow is evidence for.")
     skip_unless_env: tuple[Variable, ...] = Field(default=(), description="Skip the flow unless all of these are set.")
     redact: Redaction = Field(default_factory=Redaction, description="Keys and values that are never written.")
-    client: Text = Field(default="", description="A built-in profile of the agent's client.")
+    client: Annotated[Text, AfterValidator(_client)] = Field(
+        default="", description="The agent's client, for its built-in profile: pins and launch settings."
+    )
     conversation: Json = Field(default=None, description="Several turns with the user.")

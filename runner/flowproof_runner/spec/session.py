@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from flowproof_addons.session import MockResult, Pin, ToolMock
 from flowproof_runner.spec.model import Spec
 from flowproof_runner.spec.pins import PinEntry
@@ -26,9 +28,9 @@ def results(tool: Tool) -> tuple[MockResult, ...]:
     )
 
 
-def pins(spec: Spec) -> tuple[Pin, ...]:
+def pins(entries: Iterable[PinEntry]) -> tuple[Pin, ...]:
     """The spans of requests that may differ."""
-    return tuple(_pin(entry) for entry in spec.pins)
+    return tuple(_pin(entry) for entry in entries)
 
 
 def _pin(entry: PinEntry) -> Pin:

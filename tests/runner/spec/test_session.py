@@ -47,7 +47,7 @@ pins:
 - { at: user }
 """
     )
-    assert pins(loaded.spec) == (
+    assert pins(loaded.spec.pins) == (
         Pin(
             at="messages[0].content",
             match=r"Today is (\d{4})",
