@@ -7,7 +7,7 @@ import ipaddress
 import os
 import socket
 
-from flowproof_runner.containment import kernel, sockaddr, sockets, unix
+from flowproof_runner.containment import kernel, observing, sockaddr, sockets, unix
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.notify import Reply
 from flowproof_runner.containment.sockaddr import Endpoint
@@ -70,11 +70,39 @@ class Binding:
     def _unix(self, call: Call, fd: int, address: bytes) -> int:
         name = sockaddr.unix_name(address)
         if name[:1] not in (b"", b"\0"):
-            return _at_path(call, fd, address, name)
+            if self._context.policy.writes:
+                observing.tell(self._context, call, "bind", [observing.absolute(call, name)])
+            return self._at_path(call, fd, address, name)
         result = -kernel.bind(fd, address)
         if result == 0:  # an empty name is chosen by the kernel
             self._context.abstract.add(sockaddr.unix_name(sockets.local_address(fd)))
         return result
+
+    def _at_path(self, call: Call, fd: int, address: bytes, name: bytes) -> int:
+        """Bind where the task stands and with its umask, to the very name it gave: programs read it back.
+
+        Where that name means something else to us (another root, /proc/self) only its last part is used. The caller
+        holds the lock: the working directory and the umask are this whole process's, and nobody else in it needs
+        either.
+        """
+        given = address
+        place = f"/proc/{call.tid}/cwd".encode()
+        if unix.names_itself(name) or not os.path.samestat(os.stat(f"/proc/{call.tid}/root"), os.stat("/")):
+            place = os.path.dirname(unix.seen_by(call, name))
+            given = address[:2] + os.path.basename(name) + b"\0"
+        mask = os.umask(int(status(call.tid).get("Umask", "0077"), 8))
+        try:
+            os.chdir(place)
+            if not call.alive():
+                return -errno.EINTR
+            result = -kernel.bind(fd, given)
+            if result == 0:
+                made = os.lstat(sockaddr.unix_name(given))
+                self._context.files.add((made.st_dev, made.st_ino))
+            return result
+        finally:
+            os.umask(mask)
+            os.chdir("/")
 
 
 class Listening:
@@ -108,7 +136,20 @@ class Listening:
             elif not self._context.policy.is_home(at.ip):
                 self._context.refuse("listen", call, at, nature.protocol)
                 return -errno.EACCES
-        return -kernel.listen(fd, backlog)
+        number = kernel.listen(fd, backlog)
+        if nature.inet and number == 0:
+            return self._confirmed(call, fd, nature)
+        return -number
+
+    def _confirmed(self, call: Call, fd: int, nature: sockets.Nature) -> int:
+        """Look again: a connection given up (shutdown is not trapped) while we looked takes its address with it."""
+        at = sockaddr.endpoint(sockets.local_address(fd))
+        if at and not at.ip.is_unspecified and self._context.policy.is_home(at.ip):
+            return 0
+        kernel.connect(fd, sockaddr.DISSOLVE)
+        if at:
+            self._context.refuse("listen", call, at, nature.protocol)
+        return -errno.EACCES
 
 
 def narrow(fd: int, nature: sockets.Nature, port: int) -> bytes:
@@ -116,23 +157,3 @@ def narrow(fd: int, nature: sockets.Nature, port: int) -> bytes:
     if nature.family == socket.AF_INET6 and sockets.number(fd, socket.IPPROTO_IPV6, _V6ONLY):
         return sockaddr.pack(_LOOPBACK6, port, nature.family)
     return sockaddr.pack(_LOOPBACK, port, nature.family)
-
-
-def _at_path(call: Call, fd: int, address: bytes, name: bytes) -> int:
-    """Bind where the task stands and with its umask, to the very name it gave: programs read it back.
-
-    Where that name means something else to us (another root, /proc/self) only its last part is used. The caller holds
-    the lock: the working directory and the umask are this whole process's, and nobody else in it needs either.
-    """
-    given = address
-    place = f"/proc/{call.tid}/cwd".encode()
-    if unix.names_itself(name) or not os.path.samestat(os.stat(f"/proc/{call.tid}/root"), os.stat("/")):
-        place = os.path.dirname(unix.seen_by(call, name))
-        given = address[:2] + os.path.basename(name) + b"\0"
-    mask = os.umask(int(status(call.tid).get("Umask", "0077"), 8))
-    try:
-        os.chdir(place)
-        return -kernel.bind(fd, given) if call.alive() else -errno.EINTR
-    finally:
-        os.umask(mask)
-        os.chdir("/")

@@ -34,6 +34,8 @@ class Context:
     """Local port of a socket that was led to our name server, to the task that owns it."""
     abstract: set[bytes] = field(default_factory=set)
     """Abstract AF_UNIX names bound inside the tree."""
+    files: set[tuple[int, int]] = field(default_factory=set)
+    """Socket files bound inside the tree, by device and inode."""
     binding: threading.Lock = field(default_factory=threading.Lock)
     """Held while a socket's local address is looked at and acted upon, and while the working directory is borrowed."""
     root: int = field(default_factory=os.getpid)

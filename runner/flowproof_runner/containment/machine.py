@@ -1,12 +1,16 @@
-"""What has to be known of this machine before an agent is contained on it: its resolver, and today's addresses."""
+"""What has to be known of this machine before an agent is contained on it: resolver, addresses, daemons."""
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import os
 import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from flowproof_runner.containment.daemons import WELL_KNOWN, Daemon, names
 
 RESOLV_CONF: Final = Path("/etc/resolv.conf")
 _DEFAULT: Final = ("127.0.0.1",)
@@ -52,3 +56,16 @@ def resolve(name: str) -> tuple[str, ...]:
     except (OSError, UnicodeError):  # UnicodeError: a label that no name server could be asked for
         return ()
     return tuple(dict.fromkeys(str(address[0]).split("%")[0] for *_, address in found))
+
+
+def daemons(listing: Path = Path("/proc/net/unix")) -> tuple[Daemon, ...]:
+    """The daemons that act for whoever asks, as they listen now; what this user cannot see it cannot reach."""
+    listed: list[str] = []
+    with contextlib.suppress(OSError), listing.open(errors="surrogateescape") as lines:
+        listed = names(lines)
+    found: dict[tuple[int, int], Daemon] = {}
+    for name in (*listed, *(path.format(uid=os.geteuid()) for path in WELL_KNOWN)):
+        with contextlib.suppress(OSError):
+            file = os.stat(name)
+            found[file.st_dev, file.st_ino] = Daemon(file.st_dev, file.st_ino, os.path.realpath(name))
+    return tuple(found.values())

@@ -95,7 +95,14 @@ class Crew:
         with self._lock:
             self._idle += 1
             self._hired += 1
-        threading.Thread(target=self._work, daemon=True).start()
+        try:
+            threading.Thread(target=self._work, daemon=True).start()
+        except RuntimeError:  # the user may have no more: those we have go on, and do not block
+            with self._lock:
+                self._idle -= 1
+                self._hired -= 1
+                if not self._hired:
+                    raise
 
     @property
     def crowded(self) -> bool:

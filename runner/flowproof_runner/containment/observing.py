@@ -75,12 +75,17 @@ def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Rep
         paths = [_path(call, folder, path) for folder, path in shape.paths]
         if shape.fd is not None:
             paths = [_link(f"/proc/{call.tid}/fd/{call.integer(shape.fd)}")]
-        if call.alive() and not _ours(context, paths):
-            existed = flags is None or any(map(os.path.lexists, paths)) or UNRESOLVED in paths
-            context.journal.tell("file", call=name, paths=paths, flags=_named(flags), existed=existed)
+        tell(context, call, name, paths, flags)
         return CONTINUE
 
     return observe
+
+
+def tell(context: Context, call: Call, name: str, paths: list[str], flags: int | None = None) -> None:
+    """Note one call and its paths, but for our own folder's."""
+    if call.alive() and not _ours(context, paths):
+        existed = flags is None or any(map(os.path.lexists, paths)) or UNRESOLVED in paths
+        context.journal.tell("file", call=name, paths=paths, flags=_named(flags), existed=existed)
 
 
 def _open_how(context: Context, call: Call) -> int | None:
@@ -95,12 +100,17 @@ def _open_how(context: Context, call: Call) -> int | None:
 
 def _path(call: Call, folder: int | None, path: int) -> str:
     try:
-        name = os.fsdecode(call.string(call.args[path]))
+        name = call.string(call.args[path])
     except OSError:
         return UNRESOLVED
+    return absolute(call, name, _HERE if folder is None else call.integer(folder))
+
+
+def absolute(call: Call, raw: bytes, fd: int = _HERE) -> str:
+    """The task's path as an absolute one; a relative one starts at its open folder, or at its working directory."""
+    name = os.fsdecode(raw)
     if name.startswith("/"):
         return os.path.normpath(name)
-    fd = _HERE if folder is None else call.integer(folder)
     start = _link(f"/proc/{call.tid}/cwd" if fd == _HERE else f"/proc/{call.tid}/fd/{fd}")
     return start if start == UNRESOLVED else os.path.normpath(os.path.join(start, name))
 

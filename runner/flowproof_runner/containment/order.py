@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from flowproof_runner.containment.daemons import Daemon
 from flowproof_runner.containment.policy import Entry, Policy
 
 PROBE: Final = ("192.0.2.1", 9)
@@ -56,6 +57,7 @@ class Order:
                 certify=policy["certify"],
                 nameservers=tuple(policy["nameservers"]),
                 search=tuple(policy["search"]),
+                daemons=tuple(Daemon(**one) for one in policy["daemons"]),
                 writes=policy["writes"],
                 off_host=tuple(policy["off_host"]),
             ),

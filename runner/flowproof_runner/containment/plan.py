@@ -37,7 +37,8 @@ class Plan:
         """The policy, with every declared name looked up now and bound to what was found."""
         here = here or machine.read()
         pinned = tuple(pin(entry, resolve) for entry in self.entries)
-        return Policy(pinned, self.certify, here.nameservers, here.search, self.writes)
+        daemons = machine.daemons() if self.certify else ()
+        return Policy(pinned, self.certify, here.nameservers, here.search, daemons, self.writes)
 
 
 def plan(

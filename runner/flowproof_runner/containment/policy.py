@@ -10,10 +10,13 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from flowproof_runner.containment.daemons import Daemon
 from flowproof_runner.containment.sockaddr import Endpoint, Ip, endpoint
 
 DNS: Final = 53
 _REMEMBERED: Final = 1024
+_EVERYBODYS: Final = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
+"""Any other loopback address of a name server is all its own; Docker's 127.0.0.11 serves at odd ports as well."""
 type Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 type Resolver = Callable[[str], Iterable[str]]
 """A host name to its addresses; empty when it has none."""
@@ -97,6 +100,8 @@ class Policy:
     """Where this machine asks for names; what is sent there is answered by our own name server."""
     search: tuple[str, ...] = ()
     """Domains this machine's resolver puts behind names."""
+    daemons: tuple[Daemon, ...] = ()
+    """Those to be refused under whatever name they are reached."""
     writes: bool = False
     """Report every way to write a file, not only those that destroy one."""
     off_host: tuple[str, ...] = ()
@@ -121,6 +126,8 @@ class Policy:
         home = self.is_home(to.ip)
         if to.port == DNS and (home or to.ip in self._servers):
             return Decision.DNS
+        if home and to.ip in self._servers and to.ip not in _EVERYBODYS:
+            return Decision.DENY
         return Decision.ALLOW if home else Decision.DENY
 
     def read(self, address: bytes) -> tuple[Endpoint, Decision] | None:
@@ -135,6 +142,14 @@ class Policy:
     @cached_property
     def _read(self) -> dict[bytes, tuple[Endpoint, Decision]]:
         return {}
+
+    def daemon_at(self, device: int, inode: int) -> str | None:
+        """The name of the daemon whose socket this file is."""
+        return self._by_file.get((device, inode))
+
+    @cached_property
+    def _by_file(self) -> dict[tuple[int, int], str]:
+        return {(one.device, one.inode): one.name for one in self.daemons}
 
     def is_home(self, ip: Ip) -> bool:
         """True for loopback, and for the wildcard that the kernel takes for loopback."""

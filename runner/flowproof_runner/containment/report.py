@@ -75,7 +75,7 @@ class UnixPeer:
     refused: bool = False
 
 
-_MAKES: Final = frozenset({"mkdir", "mkdirat", "symlink", "symlinkat", "link", "linkat", "mknod", "mknodat"})
+_MAKES: Final = frozenset({"mkdir", "mkdirat", "symlink", "symlinkat", "link", "linkat", "mknod", "mknodat", "bind"})
 
 
 @dataclass(frozen=True, slots=True)

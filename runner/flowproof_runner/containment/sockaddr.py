@@ -12,6 +12,8 @@ type Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 LIMIT: Final = 128
 """sizeof(struct sockaddr_storage): the kernel reads no more."""
+DISSOLVE: Final = bytes(16)
+"""AF_UNSPEC: connected to it, a socket is no longer connected, and no longer listens."""
 _INET_SIZE: Final = 16
 _INET6_SIZE: Final = 24
 """Without the scope: what RFC 2133 defined, and what the kernel still accepts."""

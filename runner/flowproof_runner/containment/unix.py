@@ -31,6 +31,8 @@ class Name:
     """What to hand to the kernel."""
     fd: int | None = None
     """Held open while `raw` points through it."""
+    file: tuple[int, int] | None = None
+    """Device and inode of the socket's file."""
 
     @property
     def abstract(self) -> bool:
@@ -60,7 +62,9 @@ def resolve(call: Call, address: bytes) -> Name:
         return Name("@" + name[1:].decode(errors="replace") if name else "", address)
     fd = os.open(seen_by(call, name), os.O_PATH | os.O_CLOEXEC)
     shown = os.readlink(f"/proc/self/fd/{fd}")
-    return Name(shown, struct.pack("=H", socket.AF_UNIX) + f"/proc/self/fd/{fd}".encode() + b"\0", fd)
+    status = os.fstat(fd)
+    raw = struct.pack("=H", socket.AF_UNIX) + f"/proc/self/fd/{fd}".encode() + b"\0"
+    return Name(shown, raw, fd, (status.st_dev, status.st_ino))
 
 
 def seen_by(call: Call, path: bytes) -> bytes:
@@ -91,10 +95,13 @@ def reach(
     try:
         if not call.alive():
             return -errno.EINTR
-        inside = name.key in context.abstract if name.abstract else None
-        if context.policy.certify and (refused := _out_of_bounds(name, inside)):
-            context.report(refused, call, name.target, "unix", path=name.shown, inside=inside, refused=True)
-            return -errno.EACCES
+        inside = name.key in context.abstract if name.abstract else name.file in context.files or None
+        if context.policy.certify and not inside:
+            known = context.policy.daemon_at(*name.file) if name.file else None
+            shown = known or name.shown
+            if refused := _out_of_bounds(shown, inside):
+                context.report(refused, call, f"unix:{shown}", "unix", path=shown, inside=inside, refused=True)
+                return -errno.EACCES
         result = act(name.raw)
         peer = sockets.peer_pid(connected) if connected is not None and result == 0 else None
         if peer:  # the supervisor itself, where the other end came to be through it
@@ -106,12 +113,12 @@ def reach(
         name.close()
 
 
-def _out_of_bounds(name: Name, inside: bool | None) -> str | None:
+def _out_of_bounds(name: str, inside: bool | None) -> str | None:
     """The event a refusal is, None where there is nothing to refuse.
 
     Landlock's rule for abstract names asks about the caller, and the caller is the supervisor, so it is applied here.
     """
-    match kind_of(name.shown):
+    match kind_of(name):
         case Kind.RESOLVER:
             return "unix"
         case Kind.ESCAPE:

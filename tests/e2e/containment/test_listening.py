@@ -70,6 +70,31 @@ def test_a_server_that_was_never_bound_listens_on_loopback(harness: Harness) -> 
     assert done.report["narrowed"] == [{"asked": "0.0.0.0:0", "bound": "127.0.0.1:0"}]
 
 
+LISTEN = """
+import socket
+one = socket.socket()
+try:
+    one.listen()
+    print("listening at", one.getsockname()[0])
+except OSError as error:
+    print(error.errno, one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+"""
+UNBOUND = """
+import ipaddress, sys
+sys.path.insert(0, sys.argv[1])
+from flowproof_runner.containment import binding, sockaddr, supervisor
+binding.narrow = lambda fd, nature, port: sockaddr.pack(ipaddress.IPv4Address("0.0.0.0"), port, nature.family)
+supervisor.main()
+"""
+
+
+def test_a_socket_that_lost_its_address_while_it_was_looked_at_does_not_listen_everywhere(harness: Harness) -> None:
+    """Where a kernel lets one listen after a failed connection, a thread can dissolve it in that very moment."""
+    done = harness.contained("python", "-c", LISTEN, boot=UNBOUND)
+    assert done.out == f"{EACCES} 0\n", done
+    assert [one["kind"] for one in done.report["violations"]] == ["listen"]
+
+
 @pytest.mark.skipif(not shutil.which("node"), reason="no node")
 def test_a_development_server_and_its_client_find_each_other(harness: Harness) -> None:
     program = (

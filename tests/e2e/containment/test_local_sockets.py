@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -80,6 +81,50 @@ def test_a_container_engine_is_out_of_bounds_when_the_run_is_to_be_certified(
     done = harness.contained("python", "-c", CONNECT, "SOCK_STREAM", "innocent.sock", policy={"certify": certify})
     assert done.out == (f"{EACCES}\n" if certify else "connected\n")
     assert done.destinations() == ({f"unix:{engine}"} if certify else set())
+
+
+RENAMED = (
+    """
+import os
+{how}
+"""
+    + CONNECT
+)
+HOW = {
+    "hard link": "os.link('docker.sock', 'innocent.sock')",
+    "rename": "os.rename('docker.sock', 'innocent.sock')",
+    "bind mount": (
+        "import ctypes; libc = ctypes.CDLL(None)\n"
+        "assert libc.unshare(0x10020000) == 0; open('innocent.sock', 'x').close()\n"
+        "assert libc.mount(b'docker.sock', b'innocent.sock', None, 0x1000, None) == 0"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_another_name_for_a_container_engine_does_not_help(harness: Harness, engine: str, how: str) -> None:
+    words = ("python", "-c", RENAMED.replace("{how}", HOW[how]), "SOCK_STREAM", "innocent.sock")
+    if how == "bind mount" and harness.plain(*words).out != "connected\n":
+        pytest.skip("this machine grants no user namespace")
+    (harness.folder / "innocent.sock").unlink(missing_ok=True)
+    os.chmod(engine, 0o777)
+    if os.geteuid() == 0 and harness.user == "nobody":
+        os.chown(engine, 65534, 65534)
+    done = harness.contained(*words, policy={"certify": True, "daemons_here": True})
+    assert (done.out, done.destinations()) == (f"{EACCES}\n", {f"unix:{engine}"}), done
+
+
+TMUX = """
+import os, socket
+os.makedirs("tmux-0", exist_ok=True)
+listener, one = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+listener.bind("docker.sock"); listener.listen(); one.connect("docker.sock"); print("connected")
+"""
+
+
+def test_a_daemon_of_the_trees_own_is_nobodys_way_out(harness: Harness) -> None:
+    done = harness.contained("python", "-c", TMUX, policy={"certify": True})
+    assert (done.out, done.destinations()) == ("connected\n", set()), done
 
 
 @pytest.mark.parametrize("kind", ["SOCK_STREAM", "SOCK_DGRAM"])

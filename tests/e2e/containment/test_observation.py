@@ -81,6 +81,7 @@ def test_reading_and_appending_are_not_looked_at(harness: Harness) -> None:
         ("import os; os.symlink('kept', 'made')", "symlink", "made"),
         ("import os; os.link('kept', 'made')", "link", "made"),
         ("import os; os.mkfifo('made')", "mknodat", "made"),
+        ("import _socket; _socket.socket(1).bind('made')", "bind", "made"),
     ],
 )
 def test_under_the_control_every_write_is_seen(harness: Harness, program: str, call: str, path: str) -> None:

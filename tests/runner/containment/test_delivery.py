@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import threading
 
 import pytest
 from hypothesis import given
@@ -82,3 +83,26 @@ def test_a_result_is_not_kept_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     crew._serve(call())
     crew._serve(call())
     assert listener.answers == [6, 7]
+
+
+def test_when_no_more_threads_can_be_had_those_there_are_go_on_without_blocking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[threading.Thread] = []
+
+    def refused(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    crew = Crew(Deaf(killable=True), {}, fault=pytest.fail)
+    crew.hire()
+    assert not crew.crowded
+    crew.hire()
+    with crew._lock:
+        crew._idle -= 1  # what the one that works does
+    assert crew.crowded
+    started.append(threading.current_thread())
+    with pytest.raises(RuntimeError):
+        Crew(Deaf(killable=True), {}, fault=pytest.fail).hire()

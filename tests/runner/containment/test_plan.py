@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from flowproof_runner.containment import plan
+from flowproof_runner.containment.daemons import Daemon
 from flowproof_runner.containment.machine import Machine, read, resolve
 from flowproof_runner.containment.order import Order, Program
 from flowproof_runner.containment.policy import Policy
@@ -84,7 +86,7 @@ def test_localhost_has_an_address_and_nonsense_has_none() -> None:
 
 def test_an_order_arrives_as_it_was_given() -> None:
     wanted = plan.plan(["api.example.com:443"], certify=True, writes=True)
-    policy = wanted.policy(HERE, lambda _: ("198.51.100.7",))
+    policy = replace(wanted.policy(HERE, lambda _: ("198.51.100.7",)), daemons=(Daemon(1, 2, "/run/docker.sock"),))
     odd = "caf\udce9"  # a byte that is no UTF-8, as Python has it in an environment
     program = Program(("a", odd), {"K": odd}, "/tmp", (3, 4, 4), (b"\0\1", b"\2"))
     order = Order(program, policy, "/run")

@@ -125,11 +125,15 @@ def test_what_came_out_of_a_variable_is_shown_as_the_spec_has_it() -> None:
         ("192.0.2.53", 5353, DENY),
         ("192.0.2.54", 53, DENY),
         ("127.0.0.53", 53, DNS),
+        ("127.0.0.11", 53, DNS),
+        ("127.0.0.11", 43211, DENY),
         ("::1", 53, DNS),
     ],
 )
 def test_a_destination_is_judged(host: str, port: int, decision: Decision) -> None:
-    judged = policy("api.example.com:443", "10.0.0.0/8:80", nameservers=("192.0.2.53", "2001:db8::53"))
+    judged = policy(
+        "api.example.com:443", "10.0.0.0/8:80", nameservers=("192.0.2.53", "2001:db8::53", "127.0.0.1", "127.0.0.11")
+    )
     assert judged.decide(to(host, port)) is decision
 
 

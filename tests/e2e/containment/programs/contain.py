@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from flowproof_runner.containment import machine
 from flowproof_runner.containment.contained import BOOT, Contained
 from flowproof_runner.containment.policy import Policy, parse, pin
 from flowproof_runner.containment.process import NotContained
@@ -72,6 +73,8 @@ class Victim:
 def policy(given: dict[str, Any]) -> Policy:
     pins = given.pop("pins", {})
     entries = tuple(pin(parse(text), lambda name: pins.get(name, ())) for text in given.pop("allow", ()))
+    if given.pop("daemons_here", False):
+        given["daemons"] = machine.daemons()
     rest: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
     return Policy(entries=entries, **rest)
 
