@@ -2,7 +2,8 @@
 
 A block that follows `<!-- runs -->` is run; in `<!-- runs: exit 1 -->` its last command ends with that code. Lines
 that begin with `$ ` are commands (in a `bash` block every line is), the others what they print: each must be found, in
-this order, and an ellipsis stands for anything. All blocks of a page share a folder, a copy of ours, and a shell.
+this order, and an ellipsis stands for anything. A block that follows `<!-- file: PATH -->` is put there first. All
+blocks of a page share a folder, a copy of ours, and a shell; the port 8377 is a free one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +23,15 @@ from tests.e2e.scenario import PATIENCE_S, shell
 ROOT = Path(__file__).parents[2]
 COPIED = ("README.md", "docs", "examples", "specs", "pyproject.toml")
 MARKED = re.compile(r"<!-- runs(?:: exit (\d))? -->\n+```(console|bash)[^\n]*\n(.*?)```", re.DOTALL)
+FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
+PORT = "8377"
+"""Of the pages' servers: pages are tried side by side."""
 AT = "::flowproof-docs::"
-UV = '#!/bin/sh\n[ "$1" = run ] || exit 64\nshift\nexec "$@"\n'
+PROGRAMS = {
+    "uv": '#!/bin/sh\n[ "$1" = run ] || exit 64\nshift\nexec "$@"\n',
+    "pip": '#!/bin/sh\n[ "$*" = "install uv" ]\n',
+}
+"""What a page may call that a test cannot: these would ask the network for what is here already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +71,16 @@ def pages() -> list[Path]:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_run_as_shown(page: Path, tmp_path: Path) -> None:
-    wanted = commands(page.read_text())
-    printed = _run(wanted, _copy(tmp_path))
+    text = page.read_text().replace(PORT, str(free_port()))
+    wanted = commands(text)
+    printed = _run(wanted, _copy(tmp_path, text))
     for number, command in enumerate(wanted):
-        output, code = printed[number]
+        output, code = printed.get(number, ("it did not end", -1))
         assert code == command.code, f"$ {command.words}\nended with {code}\n{output}"
         _assert_shown(command, output)
 
 
-def _copy(tmp_path: Path) -> Path:
+def _copy(tmp_path: Path, text: str) -> Path:
     folder = tmp_path / "repository"
     folder.mkdir()
     for name in COPIED:
@@ -80,8 +90,12 @@ def _copy(tmp_path: Path) -> Path:
         elif source.exists():
             shutil.copy(source, folder / name)
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "uv").write_text(UV)
-    (tmp_path / "bin" / "uv").chmod(0o755)
+    for name, script in PROGRAMS.items():
+        (tmp_path / "bin" / name).write_text(script)
+        (tmp_path / "bin" / name).chmod(0o755)
+    for name, content in FILE.findall(text):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
     return folder
 
 
@@ -104,7 +118,13 @@ def _run(wanted: list[Command], folder: Path) -> dict[int, tuple[str, int]]:
 
 def _script(wanted: list[Command]) -> str:
     frame = "echo\necho '{at} {i}'\n{words}\ncode=$?\necho\necho \"{at} {i} $code\"\n"
-    return "".join(frame.format(at=AT, i=i, words=command.words) for i, command in enumerate(wanted))
+    return "".join(frame.format(at=AT, i=i, words=_waiting(command.words)) for i, command in enumerate(wanted))
+
+
+def _waiting(words: str) -> str:
+    """A server in the background is there before the next command, as it is for a person who types."""
+    port = re.search(r"--port (\d+).*&$", words)
+    return f"{words}\nuntil (: < /dev/tcp/127.0.0.1/{port[1]}) 2>/dev/null; do sleep 0.05; done" if port else words
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -124,6 +144,21 @@ def _assert_shown(command: Command, output: str) -> None:
             rest.pop(0)
         assert rest, f"$ {command.words}\ndid not print {line!r} (in its place)\n{output}"
         rest.pop(0)
+
+
+def free_port() -> int:
+    """A port nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def test_every_command_of_the_first_pages_is_run() -> None:
+    for page in (ROOT / "README.md", ROOT / "docs" / "tutorial.md"):
+        text = page.read_text()
+        shown = re.findall(r"^\$ ", text, re.MULTILINE)
+        assert len(commands(text)) == len(shown) > 5
 
 
 def test_a_page_that_shows_something_else_is_caught(tmp_path: Path) -> None:
