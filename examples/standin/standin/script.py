@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -51,6 +51,7 @@ class Call(Part):
 
     tool: str
     arguments: dict[str, JsonValue] | str = Field(default_factory=dict)
+    freeform: bool = False
 
     @property
     def text(self) -> str:
@@ -95,10 +96,17 @@ def rules(script: list[JsonValue]) -> list[Rule]:
     return _SCRIPT.validate_python(script)
 
 
+def choose(script: Sequence[Rule], asked: ModelRequest, body: Mapping[str, JsonValue]) -> Rule | None:
+    """The first rule of the script that answers a request."""
+    user = last_user_text(body)
+    return next((rule for rule in script if rule.when.holds(asked, user)), None)
+
+
 def last_user_text(body: Mapping[str, JsonValue]) -> str:
     """The text of the last user message, in any of the APIs."""
     if isinstance(given := body.get("input"), str):
         return given
-    messages = raw.objects(body.get("messages")) + raw.objects(given)
-    texts = [raw.text_of(message.get("content")) for message in messages if message.get("role") == "user"]
+    messages = raw.objects(body.get("messages")) + raw.objects(given) + raw.objects(body.get("contents"))
+    said = [message.get("content", message.get("parts")) for message in messages if message.get("role") == "user"]
+    texts = [raw.text_of(content) for content in said]
     return next((text for text in reversed(texts) if text), "")

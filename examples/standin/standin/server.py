@@ -1,4 +1,4 @@
-"""The HTTP/1.1 server: turns in three APIs, streamed or not, and the side calls agents make."""
+"""The HTTP/1.1 server: turns in four APIs, streamed or not, and the side calls agents make."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Self
 
 from flowproof_addons.dialects import framing, raw, registry
-from flowproof_addons.dialects.base import Dialect
+from flowproof_addons.dialects.base import Dialect, ModelRequest
 from flowproof_addons.trace.model import JsonBody, JsonValue, Request
 from standin import script, voices
+
+type Choice = Callable[[ModelRequest, Mapping[str, JsonValue]], script.Rule | None]
+"""What answers a request, read and raw; None: nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,18 @@ class Seen:
 
 
 class StandIn(ThreadingHTTPServer):
-    """The server. `with StandIn(script.rules([...])) as model:` answers at `model.url` until the block ends."""
+    """The server. `with StandIn(script.rules([...])) as model:` answers at `model.url` until the block ends.
+
+    In place of a script: a function that chooses, such as `coder.choose`.
+    """
 
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, rules: Sequence[script.Rule] | None = None, port: int = 0, log: Path | None = None) -> None:
-        self.rules = script.load() if rules is None else rules
+    def __init__(
+        self, rules: Sequence[script.Rule] | Choice | None = None, port: int = 0, log: Path | None = None
+    ) -> None:
+        self.choose = rules if callable(rules) else partial(script.choose, script.load() if rules is None else rules)
         self.seen: list[Seen] = []
         """Every request so far, in order."""
         self._log = log
@@ -128,10 +137,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _turn(self, dialect: Dialect, request: Request) -> None:
         body = raw.of_body(request.body)
-        asked, user = dialect.read_request(request), script.last_user_text(body)
-        rule = next((rule for rule in self._standin.rules if rule.when.holds(asked, user)), None)
+        asked = dialect.read_request(request)
+        rule = self._standin.choose(asked, body)
         if rule is None:
-            self._json(400, voices.error("invalid_request_error", f"no rule of the script answers {user!r}"))
+            said = script.last_user_text(body)
+            self._json(400, voices.error("invalid_request_error", f"no rule of the script answers {said!r}"))
         elif rule.fail is not None and self._standin.still_fails(rule, rule.fail):
             self._json(rule.fail.status, voices.error("rate_limit_error", "not yet"), {"retry-after-ms": "5"})
         else:

@@ -77,6 +77,10 @@ def chat(turn: Turn) -> JsonValue:
     }
 
 
+_FUNCTION = ("function_call", "fc_", "arguments")
+_FREEFORM = ("custom_tool_call", "ctc_", "input")
+
+
 def responses(turn: Turn) -> JsonValue:
     """The answer as a Response."""
     rule, (spent, made) = turn.rule, turn.tokens
@@ -95,10 +99,9 @@ def responses(turn: Turn) -> JsonValue:
         }
         output.append({**message, "content": [part]})
     for index, call in enumerate(rule.call):
-        ids: Object = {"id": turn.call_id("fc_", index), "call_id": turn.call_id("call_", index)}
-        output.append(
-            {"type": "function_call", "status": "completed", "name": call.tool, "arguments": call.text, **ids}
-        )
+        kind, prefix, carried = _FREEFORM if call.freeform else _FUNCTION
+        ids: Object = {"id": turn.call_id(prefix, index), "call_id": turn.call_id("call_", index)}
+        output.append({"type": kind, "status": "completed", "name": call.tool, carried: call.text, **ids})
     return {
         "id": f"resp_{turn.digest[:24]}",
         "object": "response",
@@ -160,6 +163,25 @@ def messages(turn: Turn) -> JsonValue:
     }
 
 
+def gemini(turn: Turn) -> JsonValue:
+    """The answer as Gemini generates it."""
+    rule, (spent, made) = turn.rule, turn.tokens
+    parts: list[JsonValue] = [{"text": rule.think, "thought": True}] if rule.think else []
+    if rule.say or rule.refuse:
+        parts.append({"text": rule.say or rule.refuse})
+    for index, call in enumerate(rule.call):
+        asked: Object = {"id": turn.call_id("call_", index), "name": call.tool, "args": raw.arguments(call.text)}
+        parts.append({"functionCall": asked})
+    candidate: Object = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    usage: Object = {"promptTokenCount": spent, "candidatesTokenCount": made, "totalTokenCount": spent + made}
+    return {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": turn.model,
+        "responseId": turn.digest[:24],
+    }
+
+
 def embeddings(asked: Object) -> JsonValue:
     """Eight numbers for each text, always the same ones for the same text."""
     given = asked.get("input")
@@ -179,5 +201,10 @@ def error(kind: str, message: str) -> JsonValue:
     return {"type": "error", "error": {"type": kind, "message": message, "param": None, "code": kind}}
 
 
-BY_DIALECT = {"openai-chat": chat, "openai-responses": responses, "anthropic-messages": messages}
+BY_DIALECT = {
+    "openai-chat": chat,
+    "openai-responses": responses,
+    "anthropic-messages": messages,
+    "gemini": gemini,
+}
 """How each API would put it."""
