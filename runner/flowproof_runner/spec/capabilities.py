@@ -29,8 +29,8 @@ SUPPORTED: frozenset[str] = frozenset(
         "strict",
         "tools",
         "url",
-    }
         "workspace",
+    }
 )
 """The capabilities this version has. An engine that lands adds its name here."""
 
