@@ -244,6 +244,11 @@ class _Today:
         return self._days
 
 
+def _day(agent_clock: str) -> frozenset[dt.date]:
+    """The day it is for an agent with a clock of its own; none for the others."""
+    return frozenset([dt.datetime.fromisoformat(agent_clock).date()]) if agent_clock else frozenset()
+
+
 def _around(recorded_at: str) -> frozenset[dt.date]:
     """The days that were today somewhere on earth at a time; none for text that is no time."""
     try:
@@ -251,8 +256,3 @@ def _around(recorded_at: str) -> frozenset[dt.date]:
     except ValueError:
         return frozenset()
     return frozenset(day + dt.timedelta(days=days) for days in (-1, 0, 1))
-def _day(agent_clock: str) -> frozenset[dt.date]:
-    """The day it is for an agent with a clock of its own; none for the others."""
-    return frozenset([dt.datetime.fromisoformat(agent_clock).date()]) if agent_clock else frozenset()
-
-

@@ -22,13 +22,13 @@ def _enforced(node: object) -> object:
     return () if node == "observe" else [node] if isinstance(node, str) else node
 
 
-class Control(Part):
 def _client(text: str) -> str:
     if text and text not in names():
         raise refuse(Complaint(f"no client is called {text!r}; accepted: {', '.join(names())}"))
     return text
 
 
+class Control(Part):
     """The control of a catalogue that a flow is evidence for."""
 
     id: Words = Field(description="Its id in the catalogue: sec.plan-mode.")
