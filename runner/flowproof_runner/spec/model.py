@@ -11,8 +11,8 @@ from flowproof_runner.spec.agent import Agent
 from flowproof_runner.spec.fields import Flag, Json, Object, Part, Text, Variable, Words
 from flowproof_runner.spec.mcp import Server
 from flowproof_runner.spec.pins import PinEntry
-from flowproof_runner.spec.steps import StepForm
 from flowproof_runner.spec.problems import Complaint, refuse
+from flowproof_runner.spec.steps import StepForm
 from flowproof_runner.spec.tools import Tool
 
 type Enforcement = Literal["forbidden", "confirmation"]
