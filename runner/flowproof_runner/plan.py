@@ -11,6 +11,7 @@ from flowproof_addons.dialects.base import Registry
 from flowproof_addons.session import Pin, Session, Upstream
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.redact import Redactor
+from flowproof_runner import upstream
 from flowproof_runner.clients.profile import pins_of
 from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import Driver
@@ -108,6 +109,7 @@ def opening(draft: Draft, cassette: Path, around: Surroundings, reached: Mapping
 
 def mocks(spec: LoadedSpec) -> JsonValue:
     """The `tools:` results as a cassette keeps them, variables unresolved."""
+    return [mock.model_dump(mode="json", exclude_defaults=True) for mock in session.tool_mocks(spec.spec)] or None
 
 
 def pins(draft: Draft) -> tuple[Pin, ...]:
@@ -119,6 +121,7 @@ def pins(draft: Draft) -> tuple[Pin, ...]:
 
 def extra(draft: Draft) -> dict[str, JsonValue]:
     """What else a cassette needs: the directories a `path` pin maps. Else it would say where somebody works."""
+    found: dict[str, JsonValue] = {}
     if any(pin.kind == "path" for pin in session.pins(pins_of(draft.resolved.spec))):
         found["directory"] = str(draft.directory)
     if draft.habitat.root is not None:
