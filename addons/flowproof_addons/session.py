@@ -105,6 +105,14 @@ class McpServer(Part):
     call_s: float = 60.0
 
 
+class Conversation(Part):
+    """Several user turns in one session; the first has begun when the session opens."""
+
+    quiet_s: float | None = None
+    """At record: a user turn has settled when nothing was in flight for so long, whatever was asked for last. None:
+    after the usual time, and never while the last reply asks for a tool."""
+
+
 class Session(Part):
     """One flow being recorded or replayed."""
 
@@ -130,6 +138,8 @@ class Session(Part):
     keep_errors: bool = False
     """Keep 429/5xx answers as turns of their own instead of attempts."""
     agent_cwd: str = ""
+    conversation: Conversation | None = None
+    """Several user turns, begun one by one by the runner; None: one task."""
     spec: str = ""
     """Digest of the spec."""
     habitat: str = ""

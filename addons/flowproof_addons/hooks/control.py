@@ -83,6 +83,9 @@ class Control:
             session = Session.model_validate(message["session"])
             return describe(await self._desk.open(session, proxyserver(), self._emitter(session.id)))
         session_id = str(message["session"])
+        if message["do"] == "begin":
+            self._desk.begin(session_id, int(str(message["user_turn"])))
+            return {}
         found, lanes = await self._desk.close(session_id, proxyserver())
         await inspection.show_stdio(session_id, {name: lane.lane for name, lane in lanes.items()}, default())
         return {**found, "lanes": {name: lane.to_json() for name, lane in lanes.items()}}

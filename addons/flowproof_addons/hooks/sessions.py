@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -76,8 +77,14 @@ class Desk:
     async def open(self, session: Session, server: Proxyserver, emit: Emit) -> Open:
         """Start serving a session. Raises FlowproofError, with nothing left open, if it cannot."""
         recordings = file.load(session.cassette) if session.phase == "replay" and session.cassette else None
-        live = Live(session, self._registry, recordings, emit, lambda: dt.datetime.now(dt.UTC))
-        lanes = Lanes(session, _lanes(recordings), emit, turns_served=lambda: live.turns)
+        later = asyncio.get_running_loop().call_later
+        live = Live(session, self._registry, recordings, emit, lambda: dt.datetime.now(dt.UTC), later)
+        lanes = Lanes(
+            session, _lanes(recordings), emit, turns_served=lambda: live.turns, user_turn=lambda: live.user_turn
+        )
+        if live.settling is not None:
+            live.lanes_left = lanes.left
+            lanes.follow(live.settling.opened, live.settling.closed)
         opened = Open(live, lanes, allowed=self._allowed(session))
         self._open[session.id] = opened
         try:
@@ -91,6 +98,10 @@ class Desk:
             await self.close(session.id, server)
             raise
         return opened
+
+    def begin(self, session_id: str, user_turn: int) -> None:
+        """What arrives from now on belongs to this user turn of a conversation."""
+        self._open[session_id].live.begin(user_turn)
 
     async def close(
         self, session_id: str, server: Proxyserver

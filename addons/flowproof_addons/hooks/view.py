@@ -130,7 +130,8 @@ def comment(exchange: Exchange, number: int | None, registry: Registry) -> str:
         return "side call"
     dialect, answered = registry.named(exchange.dialect), exchange.reply
     read = dialect.read_reply(answered.body.value) if dialect and isinstance(answered.body, JsonBody) else None
-    return label.turn(number, exchange.dialect, read, status=answered.status)
+    told = label.turn(number, exchange.dialect, read, status=answered.status)
+    return told if exchange.user_turn is None else f"user turn {exchange.user_turn} · {told}"
 
 
 def mark(flow: http.HTTPFlow, exchange: Exchange, number: int | None, registry: Registry) -> None:

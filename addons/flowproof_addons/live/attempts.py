@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from flowproof_addons.trace.model import Attempt, Exchange
 
-_RETRIED = frozenset({408, 409, 425, 429, 529}) | frozenset(range(500, 600))
+RETRIED = frozenset({408, 409, 425, 429, 529}) | frozenset(range(500, 600))
 """Statuses the official SDKs retry."""
 
 
@@ -18,7 +18,7 @@ class Attempts:
 
     def settle(self, key: bytes, exchange: Exchange) -> Exchange | None:
         """The exchange to keep, with the tries before it; None while it may yet be retried."""
-        if exchange.reply.status in _RETRIED:
+        if exchange.reply.status in RETRIED:
             self._pending.setdefault(key, []).append(exchange)
             return None
         failed = self._pending.pop(key, [])

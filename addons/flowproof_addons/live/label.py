@@ -21,7 +21,8 @@ def turn(number: int | None, dialect: str, reply: ModelReply | None, *, status: 
 def diverged(number: int | None, headline: str) -> str:
     """The turn that left the recording."""
     start = f"turn {number}" if number else "side call"
-    return _joined(["✗ diverged", headline if headline.startswith(start) else f"{start}: {headline}"])
+    told = headline.startswith((start, "user turn"))
+    return _joined(["✗ diverged", headline if told else f"{start}: {headline}"])
 
 
 def mcp(server: str, method: str, tool: str, arguments: JsonValue, outcome: str = "") -> str:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry
-from flowproof_addons.live.attempts import Attempts
+from flowproof_addons.live.attempts import RETRIED, Attempts
 from flowproof_addons.live.mocks import Mocks, MocksExhausted
+from flowproof_addons.live.settling import Later, Left, Settling
 from flowproof_addons.matching.canonical import key
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.matcher import Matcher
@@ -43,6 +44,8 @@ class Crossing:
     """Its place in the order of arrival."""
     turn: int | None = None
     """Number of this model turn in the run, from 1; None for a side call."""
+    user_turn: int | None = None
+    """In a conversation: what it came of, from 1."""
     exchange: Exchange | None = None
     """What crossed, once that is known."""
 
@@ -57,7 +60,9 @@ class Live:
         recordings: Trace | None,
         emit: Emit,
         clock: Callable[[], dt.datetime],
+        later: Later | None = None,
     ) -> None:
+        """`later`: `loop.call_later`, which a conversation needs."""
         self.session = session
         self.registry = registry
         self._emit = emit
@@ -81,7 +86,14 @@ class Live:
                 recorded_habitat=_extra(recordings, "habitat"),
                 agent_clock=session.clock,
                 recorded_directory=_extra(recordings, "directory"),
+                user_turn=1 if session.conversation else None,
             )
+        self.settling: Settling | None = None
+        """Of a conversation."""
+        if session.conversation is not None and later is not None:
+            self.settling = Settling(emit, later, self._left if self.matcher else None, session.conversation.quiet_s)
+        self.lanes_left: Callable[[int], tuple[int, int]] = lambda user_turn: (0, 0)
+        """Of the MCP calls recorded in a user turn: how many nobody asked for, and how many there are."""
         self.closed = asyncio.Event()
         self.turns = 0
         self.side_calls = 0
@@ -99,6 +111,18 @@ class Live:
         """True once the run can only fail: every further turn is refused the same way."""
         return bool(self.divergences or self.findings)
 
+    @property
+    def user_turn(self) -> int | None:
+        """Where a conversation is, from 1."""
+        return self.settling.user_turn if self.settling else None
+
+    def begin(self, user_turn: int) -> None:
+        """The runner is about to give the agent this user turn."""
+        assert self.settling is not None
+        if self.matcher is not None:
+            self.matcher.user_turn = user_turn
+        self.settling.begin(user_turn)
+
     def problem(self, words: str) -> None:
         """Something of ours or of the machine went wrong: the verdict is `error`, whatever else happened."""
         self.problems.append(words)
@@ -107,6 +131,9 @@ class Live:
     def arrived(self, crossing: Crossing) -> None:
         """Count a request, and keep its place: overlapping calls are answered in any order."""
         crossing.place = self._journal.arrive()
+        crossing.user_turn = self.user_turn
+        if self.settling is not None:
+            self.settling.opened()
         if crossing.dialect is None:
             self.side_calls += 1
         else:
@@ -150,12 +177,14 @@ class Live:
             rules=found.rules,
         )
         self._journal.append(crossing.exchange, crossing.place)
+        self._answered(crossing, recorded.reply)
         return recorded.reply
 
     def record(self, crossing: Crossing, reply: Reply) -> None:
         """Record: keep an exchange, or keep it aside while the client may yet retry it."""
         exchange = crossing.exchange = self._exchange(crossing, reply)
         kept: Exchange | None = exchange
+        self._answered(crossing, reply)
         if not self.session.keep_errors:
             kept = self._attempts.settle(key(crossing.request, crossing.dialect), exchange)
         if kept is None:
@@ -170,28 +199,50 @@ class Live:
             self._journal.append(exchange)
         self.closed.set()
         self._journal.close()
+        if self.settling is not None:
+            self.settling.rest()
         return {
             "turns": self.turns,
             "side_calls": self.side_calls,
             "problems": list(self.problems),
             "findings": list(self.findings),
             "divergences": list(self.divergences),
-            "unserved": self._unserved(),
+            "unserved": [*self._unserved()],
             "unused_pins": [*self.matcher.unused_pins()] if self.matcher else [],
             "pins": dict(self.matcher.pin_counts()) if self.matcher else {},
             "hints": [hint.words() for hint in self._hints.found],
             "redacted": [*sorted(self._redactor.hits)],
+            "unsettled": self.settling.why() if self.settling else "",
         }
 
-    def _unserved(self) -> list[JsonValue]:
+    def _unserved(self) -> list[int]:
         """Recordings that nothing asked for. A call its own agent abandoned may or may not come again."""
         if self.matcher is None:
             return []
         return [i for i in self.matcher.unserved() if self._recordings[i].reply.status != ABANDONED]
 
+    def _left(self, user_turn: int) -> Left:
+        """What this run has not asked for of all that was recorded in a user turn."""
+        recorded = sum(exchange.user_turn == user_turn and exchange.is_turn for exchange in self._recordings)
+        unserved = (self._recordings[i] for i in self._unserved())
+        missing = sum(exchange.user_turn == user_turn for exchange in unserved)
+        calls_missing, calls = self.lanes_left(user_turn)
+        return Left(missing + calls_missing, recorded + calls)
+
+    def _answered(self, crossing: Crossing, reply: Reply) -> None:
+        """Tell the conversation, if there is one, what the agent has to do now."""
+        if self.settling is None:
+            return
+        if crossing.dialect is None or crossing.user_turn != self.user_turn:
+            self.settling.closed()
+            return
+        said = crossing.dialect.read_reply(reply.body.value) if isinstance(reply.body, JsonBody) else None
+        working = reply.status in RETRIED or (said is not None and bool(said.calls))
+        self.settling.replied(working=working, text=(said.text if said else None) or "")
+
     def _exchange(self, crossing: Crossing, reply: Reply, divergence: JsonValue = None) -> Exchange:
         name = crossing.dialect.name if crossing.dialect else None
-        return Exchange(crossing.request, reply, name, divergence=divergence)
+        return Exchange(crossing.request, reply, name, divergence=divergence, user_turn=crossing.user_turn)
 
     def _note_calls(self, dialect: Dialect | None, reply: Reply) -> None:
         if dialect is not None and self.session.mocks and isinstance(reply.body, JsonBody):

@@ -13,7 +13,13 @@ from flowproof_addons.matching.difference import Difference
 from flowproof_addons.matching.excerpt import Excerpt
 from flowproof_addons.trace.model import JsonValue
 
-type Why = Literal["changed", "already served", "nothing recorded"]
+type Why = Literal["changed", "already served", "another user turn", "nothing recorded"]
+
+_WHY: Mapping[str, Why] = {
+    "changed": "changed",
+    "already served": "already served",
+    "another user turn": "another user turn",
+}
 
 CLIENT = "client version changed"
 """Begins the line that explains all others: a new client brings new prompts."""
@@ -47,13 +53,18 @@ class Divergence:
     """What else explains it: a pin that did not hold, a body that is no JSON."""
     pin: tuple[str, ...] = ()
     """Lines for the spec that would allow the first difference."""
+    user_turn: int | None = None
+    """In a conversation: which user turn the agent was at."""
 
     @property
     def headline(self) -> str:
         """The whole thing in one line."""
         where = f"turn {self.turn}" if self.turn is not None else f"side call {self.request}"
+        where = where if self.user_turn is None else f"user turn {self.user_turn}, {where}"
         if self.why == "already served":
             return f"{where}: the same request was answered already by {self.nearest_name}, which is used up"
+        if self.why == "another user turn":
+            return f"{where}: this request is {self.nearest_name}, and not for now"
         if self.why == "nothing recorded":
             return f"{where}: nothing is recorded for {self.request}"
         said = [*self.envelope[:1], *(_said(first) for first in self.differences[:1])]
@@ -102,15 +113,17 @@ class Divergence:
             "more": self.more,
             "notes": list(self.notes),
             "pin": list(self.pin),
+            **({} if self.user_turn is None else {"user_turn": self.user_turn}),
         }
 
     @classmethod
     def from_json(cls, report: Mapping[str, JsonValue]) -> Divergence:
         """The divergence that `to_json` wrote."""
         why, turn, nearest, more = (report.get(key) for key in ("why", "turn", "nearest", "more"))
+        user_turn = report.get("user_turn")
         found = report.get("differences")
         return cls(
-            why="already served" if why == "already served" else "changed" if why == "changed" else "nothing recorded",
+            why=_WHY.get(str(why), "nothing recorded"),
             request=str(report.get("request", "")),
             turn=turn if isinstance(turn, int) else None,
             nearest=nearest if isinstance(nearest, int) else None,
@@ -123,6 +136,7 @@ class Divergence:
             more=more if isinstance(more, int) else 0,
             notes=_texts(report.get("notes")),
             pin=_texts(report.get("pin")),
+            user_turn=user_turn if isinstance(user_turn, int) else None,
         )
 
 
@@ -142,6 +156,9 @@ def _said(difference: Difference) -> str:
 def _detail(report: Divergence) -> Iterator[str]:
     if report.why == "already served":
         yield "  Each recording answers once, and the agent sent this again: look for a loop, a retry, or a lost reply."
+        return
+    if report.why == "another user turn":
+        yield "  What is recorded of one user turn answers nothing in another: the agent is behind its user, or ahead."
         return
     if report.why == "nothing recorded":
         yield "  The cassette holds no request like it; if it is meant, record the flow again."

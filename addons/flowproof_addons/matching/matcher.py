@@ -64,7 +64,10 @@ class Matcher:
         recorded_habitat: str = "",
         agent_clock: str = "",
         recorded_directory: str = "",
+        user_turn: int | None = None,
     ) -> None:
+        self.user_turn = user_turn
+        """In a conversation: where it is now, and only what was recorded there answers. None: no conversation."""
         self._recordings = tuple(recordings)
         self._redactor = redactor or Redactor({}, ())
         self._rules = Rules(
@@ -89,6 +92,7 @@ class Matcher:
                 self._rules,
                 True,
                 digester,
+                None if user_turn is None or _optional(exchange) else exchange.user_turn,
             )
             for exchange in self._recordings
         )
@@ -100,7 +104,9 @@ class Matcher:
     def match(self, request: Request, dialect: Dialect | None) -> Hit | Divergence:
         """The recording that answers a request, which is then used up; or why there is none."""
         name = dialect.name if dialect else None
-        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, False, self._digester)
+        anywhere = dialect is None and request.method in _REPEATABLE
+        place = None if anywhere else self.user_turn
+        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, False, self._digester, place)
         self._turn += dialect is not None
         shelf = self._shelves.get(sent.shape)
         index = self._unused(sent, shelf) if shelf else None
@@ -108,7 +114,7 @@ class Matcher:
             index = self._equal(sent, reversed(shelf.indexes))
         if index is None:
             served = self._equal(sent, shelf.indexes) if shelf else None
-            return self._reporter.divergence(sent, dialect, self._turn, self._used, served)
+            return self._reporter.divergence(sent, dialect, self._turn, self._used, served, self._elsewhere(sent))
         self._used.add(index)
         return self._hit(index, sent)
 
@@ -117,7 +123,7 @@ class Matcher:
         return tuple(
             index
             for index, exchange in enumerate(self._recordings)
-            if index not in self._used and (exchange.is_turn or exchange.request.method not in _REPEATABLE)
+            if index not in self._used and not _optional(exchange)
         )
 
     def pin_counts(self) -> Mapping[str, int]:
@@ -145,6 +151,13 @@ class Matcher:
     def _equal(self, sent: View, indexes: Iterable[int]) -> int | None:
         """A recording that is equal, used or not."""
         return next((index for index in indexes if self._same(sent, index)), None)
+
+    def _elsewhere(self, sent: View) -> int | None:
+        """An equal recording of another user turn."""
+        if sent.user_turn is None:
+            return None
+        others = (i for i, view in enumerate(self._views) if view.shape[0] != sent.shape[0])
+        return self._equal(sent, (i for i in others if self._views[i].shape[1:] == sent.shape[1:]))
 
     def _allowed(self, sent: View, index: int) -> bool:
         """True when the pins allow each pair of texts they hold apart: equal marks say only that the shape is one."""
@@ -193,6 +206,11 @@ class Matcher:
         if self._echo and recorded.loose_key(Echo()) != sent.loose_key(Echo()):
             needed.append(ECHO)
         return needed
+
+
+def _optional(exchange: Exchange) -> bool:
+    """Clients cache what only reads: it is asked for again in another place, or not at all."""
+    return not exchange.is_turn and exchange.request.method in _REPEATABLE
 
 
 class _Shelf:

@@ -18,6 +18,7 @@ _FIRST, _LIKE = 24, 24
 def nearest(sent: View, recorded: Sequence[View], used: AbstractSet[int]) -> int | None:
     """Index of the recording that has most in common with a request; unused ones come first. None: nothing recorded."""
     turns = [index for index, view in enumerate(recorded) if (view.dialect is None) == (sent.dialect is None)]
+    turns = [index for index in turns if recorded[index].user_turn == sent.user_turn] or turns
     unused = [index for index in turns if index not in used]
     candidates = _candidates(sent, recorded, unused or turns)
     return max(candidates, key=lambda index: (_likeness(sent, recorded[index]), -index), default=None)

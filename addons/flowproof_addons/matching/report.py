@@ -31,15 +31,34 @@ class Reporter:
         self._echo = echo
 
     def divergence(
-        self, sent: View, dialect: Dialect | None, turn: int, used: AbstractSet[int], served: int | None
+        self,
+        sent: View,
+        dialect: Dialect | None,
+        turn: int,
+        used: AbstractSet[int],
+        served: int | None,
+        elsewhere: int | None = None,
     ) -> Divergence:
-        """Why no recording answers. `served` is an equal one that is used up."""
+        """Why no recording answers. `served`: an equal one that is used up; `elsewhere`: one of another user turn."""
+        return replace(self._divergence(sent, dialect, turn, used, served, elsewhere), user_turn=sent.user_turn)
+
+    def _divergence(
+        self,
+        sent: View,
+        dialect: Dialect | None,
+        turn: int,
+        used: AbstractSet[int],
+        served: int | None,
+        elsewhere: int | None,
+    ) -> Divergence:
         request = f"{sent.request.method} {sent.request.path}" + (
             f"?{sent.request.query}" if sent.request.query else ""
         )
         number = turn if dialect is not None else None
         if served is not None:
             return Divergence("already served", request, number, served, self._name(served))
+        if elsewhere is not None:
+            return Divergence("another user turn", request, number, elsewhere, self._name(elsewhere))
         index = nearest(sent, self._views, used)
         if index is None or (dialect is None and self._views[index].request.path != sent.request.path):
             return Divergence("nothing recorded", request, number)
@@ -67,7 +86,8 @@ class Reporter:
     def _name(self, index: int) -> str:
         is_turn = self._recordings[index].is_turn
         number = sum(1 for exchange in self._recordings[: index + 1] if exchange.is_turn == is_turn)
-        return f"recorded {'turn' if is_turn else 'side call'} {number}"
+        part = self._views[index].user_turn
+        return f"recorded {'turn' if is_turn else 'side call'} {number}" + (f" of user turn {part}" if part else "")
 
 
 def denied(rules: Rules, recorded: View, sent: View, echo: Echo) -> list[tuple[str, str, str]]:

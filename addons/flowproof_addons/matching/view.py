@@ -27,6 +27,7 @@ class View:
         rules: Rules,
         lasting: bool,
         digester: Digester,
+        user_turn: int | None = None,
     ) -> None:
         self.request = request
         self.dialect = dialect
@@ -34,6 +35,8 @@ class View:
         self._rules = rules
         self._lasting = lasting
         self.digester = digester
+        self.user_turn = user_turn
+        """The part of a conversation it counts in; None: all of the run."""
         self._loose: tuple[Echo, int, bytes] | None = None
 
     @cached_property
@@ -59,7 +62,7 @@ class View:
     @cached_property
     def shape(self) -> Shape:
         """What is cheap to tell of a request; requests that are equal have equal shapes."""
-        head = (self.dialect, self.request.method, self.request.path, self.request.query)
+        head = (self.user_turn, self.dialect, self.request.method, self.request.path, self.request.query)
         if not isinstance(self.body, JsonBody):
             return (*head, self.digester.body(self.body))
         value = self.body.value

@@ -44,19 +44,24 @@ class Divergence:
         }
 
 
-def call(server: str, lane: Lane, place: int | None, message: Message) -> Divergence:
-    """A call that equals no recording that is left; `place`: the one that was due, None when all are used."""
+def call(server: str, lane: Lane, place: int | None, message: Message, user_turn: int | None = None) -> Divergence:
+    """A call that equals no recording that is left; `place`: the one that was due, None when all are used.
+
+    `user_turn`: where a conversation is; all is then said of the calls recorded there.
+    """
+    recorded = [call for call in lane.calls if user_turn is None or call.user_turn == user_turn]
+    now = "" if user_turn is None else f"user turn {user_turn}, "
     received = _shown(rpc.method(message), rpc.compared(message))
     named = _name(rpc.method(message), rpc.compared(message))
     if place is None:
-        words = f"mcp.{server}: {named} was called although all {len(lane.calls)} recorded calls had been made"
+        words = f"mcp.{server}: {now}{named} was called although all {len(recorded)} recorded calls had been made"
         return Divergence(server, "extra", words, received=received)
     due = lane.calls[place]
     found = tuple(islice(differences(_shown(due.method, due.params), received), _SHOWN))
     if _name(due.method, due.params) != named:
-        words = f"mcp.{server}: call {place + 1} was {_name(due.method, due.params)}, now {named}"
+        words = f"mcp.{server}: {now}call {place + 1} was {_name(due.method, due.params)}, now {named}"
     else:
-        words = f"mcp.{server}: call {place + 1}, {named}: {found[0]}"
+        words = f"mcp.{server}: {now}call {place + 1}, {named}: {found[0]}"
     return Divergence(server, "changed", words, place + 1, found, received)
 
 

@@ -30,6 +30,12 @@ class Run:
     pace: Pace = field(default_factory=Pace)
     heard: Callable[[Call], None] = lambda call: None
     """Called with every call that was answered."""
+    user_turn: Callable[[], int | None] = lambda: None
+    """Where a conversation is."""
+    on_open: Callable[[], None] = lambda: None
+    """Called when a call arrives."""
+    on_close: Callable[[], None] = lambda: None
+    """Called when one was answered or given up: once for each that arrived."""
     ticks: int = 0
 
     def tick(self) -> int:
@@ -66,12 +72,14 @@ class Journal:
             opened=self.run.tick(),
             session=session,
             turns=self.run.turns_served(),
+            user_turn=self.run.user_turn(),
             by=by,
             tool_use=next((v for n in _TOOL_USE if isinstance(v := rpc.meta(message).get(n), str)), ""),
         )
         self.calls.append(call)
         self._started[number] = self.run.now()
         self._tell("mcp.denied" if by == "enforce" else "mcp.dispatched", call)
+        self.run.on_open()
         return number
 
     def closed(
@@ -80,14 +88,19 @@ class Journal:
         """A positional request was answered; `ms`: how long the server took, where that is known better."""
         if ms is None:
             ms = round(1000 * (self.run.now() - self._started[number]))
-        call = replace(self.calls[number], closed=self.run.tick(), outcome=outcome, status=status, ms=ms, by=by)
+        before = self.calls[number]
+        call = replace(before, closed=self.run.tick(), outcome=outcome, status=status, ms=ms, by=by)
         self.calls[number] = call
+        if before.closed is None and before.cancelled is None:
+            self.run.on_close()
         self._tell("mcp.returned", call, ms=ms)
         if by != "enforce":
             self.run.heard(call)
 
     def cancelled(self, number: int) -> None:
         """The agent gave a call up while it was open."""
+        if self.calls[number].closed is None and self.calls[number].cancelled is None:
+            self.run.on_close()
         self.calls[number] = replace(self.calls[number], cancelled=self.run.tick())
 
     def sent(self, message: Message, session: int, call: int | None) -> Callable[[Message], None]:

@@ -48,6 +48,8 @@ class Call:
     status: int = 200
     """HTTP status of the answer."""
     by: Author = "server"
+    user_turn: int | None = None
+    """In a conversation: the user turn it belongs to, from 1."""
     tool_use: str = ""
     """The model's id of the tool call, where the client passes it on."""
     ms: int = 0

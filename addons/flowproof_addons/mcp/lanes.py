@@ -71,11 +71,12 @@ class Lanes:
         emit: Emit,
         *,
         turns_served: Callable[[], int] = lambda: 0,
+        user_turn: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._session = session
         self._recorded = recorded
         self._approvals = Approvals.asked_by(rule for server in session.mcp for rule in server.confirm)
-        self._run = Run(emit, turns_served, time.monotonic, heard=self._approvals.heard)
+        self._run = Run(emit, turns_served, time.monotonic, heard=self._approvals.heard, user_turn=user_turn)
         self._veil = Veil(session.secrets, session.redact_keys)
         self._folder: Path | None = None
         self._lanes: dict[str, _Open] = {}
@@ -101,6 +102,16 @@ class Lanes:
     def upstream(self, name: str) -> tuple[str, int]:
         """The address of the lane server that answers this server's HTTP listener."""
         return self._lanes[name].http.address
+
+    def follow(self, on_open: Callable[[], None], on_close: Callable[[], None]) -> None:
+        """Have every call that arrives, and every one that is answered or given up, be told of."""
+        self._run.on_open, self._run.on_close = on_open, on_close
+
+    def left(self, user_turn: int) -> tuple[int, int]:
+        """At replay: the calls recorded in a user turn, those first that nobody asked for."""
+        replays = [lane.replay for lane in self._lanes.values() if lane.replay is not None]
+        missing, recorded = zip((0, 0), *(replay.left(user_turn) for replay in replays), strict=True)
+        return sum(missing), sum(recorded)
 
     async def close(self) -> Mapping[str, LaneResult]:
         """Stop serving: nothing that was started is left. What each lane saw."""

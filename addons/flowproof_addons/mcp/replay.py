@@ -23,6 +23,11 @@ QUIET_S = 2.0
 _OVER = "the run has diverged from its recording"
 
 
+def _placed(key: Key, user_turn: int | None) -> Key:
+    """In a conversation, a call is found only where it was recorded."""
+    return key if user_turn is None else Key(f"{user_turn} {key}")
+
+
 class Replay:
     """One lane being replayed. Everything happens on the event loop, in `receive` or in a timer."""
 
@@ -33,7 +38,7 @@ class Replay:
         self._findings = findings
         self._veil = veil
         self._conductor = Conductor(journal, recorded, findings, veil)
-        self._queue = Queue([rpc.key(c.method, c.params) for c in recorded.calls])
+        self._queue = Queue([_placed(rpc.key(c.method, c.params), c.user_turn) for c in recorded.calls])
         self._catalogue: dict[Key, list[Listing]] = defaultdict(list)
         for listing in recorded.catalogue:
             self._catalogue[rpc.key(listing.method, listing.params, listing.protocol)].append(listing)
@@ -83,6 +88,11 @@ class Replay:
         if self._queue.reordered:
             self.journal.remark(f"{self._queue.reordered} concurrent calls arrived in another order than recorded")
 
+    def left(self, user_turn: int) -> tuple[int, int]:
+        """Of the calls recorded in a user turn: how many nobody asked for, and how many there are."""
+        places = [place for place, call in enumerate(self._recorded.calls) if call.user_turn == user_turn]
+        return len(set(places) & set(self._queue.unclaimed)), len(places)
+
     # lifecycle and lists
 
     def _list(self, peer: Peer, message: Message) -> None:
@@ -112,11 +122,11 @@ class Replay:
             peer.answer(message, rpc.error(_OVER))
             return
         seen = self._veil.message(message)
-        key = rpc.key(rpc.method(seen), rpc.compared(seen))
+        key = _placed(rpc.key(rpc.method(seen), rpc.compared(seen)), self._user_turn)
         self._tickets += 1
         place = self._queue.claim(self._tickets, key)
         if place is None:
-            report = divergence.call(self.journal.name, self._recorded, self._queue.first_free, seen)
+            report = divergence.call(self.journal.name, self._recorded, self._due(), seen, self._user_turn)
             self._attempted(peer, message)
             self._refuse(peer, message, report)
             return
@@ -124,6 +134,17 @@ class Replay:
         self._waiting[self._tickets] = Asked(peer, message, key, place)
         for released, ticket in self._queue.release():
             self._let_through(released, self._waiting.pop(ticket))
+
+    @property
+    def _user_turn(self) -> int | None:
+        return self.journal.run.user_turn()
+
+    def _due(self) -> int | None:
+        """The recorded call that should have come now."""
+        now = self._user_turn
+        if now is None:
+            return self._queue.first_free
+        return next((place for place in self._queue.unclaimed if self._recorded.calls[place].user_turn == now), None)
 
     def _let_through(self, place: int, asked: Asked) -> None:
         asked.local = self._policy.answer(asked.message)

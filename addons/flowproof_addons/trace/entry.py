@@ -17,7 +17,8 @@ from flowproof_addons.trace.shape import Node
 _MOST_THREADS = 8
 _MOST_BYTES = 64 * 1024 * 1024
 _KNOWN = frozenset(
-    "n dialect method path query headers sha256 request reply attempts served_from equality rules divergence".split()
+    "n user_turn dialect method path query headers sha256 request reply attempts served_from equality rules"
+    " divergence".split()
 )
 
 
@@ -39,6 +40,8 @@ class Writer:
         request = exchange.request
         before, patch, room = self._nearest(request)
         entry: dict[str, JsonValue] = {"n": number}
+        if exchange.user_turn is not None:
+            entry["user_turn"] = exchange.user_turn
         base = before.exchange if before else None
         entry.update(_head(exchange, base))
         if request.digest:
@@ -190,6 +193,7 @@ def _exchange(node: Node, request: Node, base: Exchange | None) -> Exchange:
         equality=equality.value if equality is not None else None,  # type: ignore[arg-type]  # checked above
         rules=tuple(item.text() for item in members["rules"].items()) if "rules" in members else (),
         divergence=members["divergence"].value if "divergence" in members else None,
+        user_turn=members["user_turn"].integer() if "user_turn" in members else None,
         extra={key: member.value for key, member in members.items() if key not in _KNOWN},
     )
 

@@ -122,6 +122,8 @@ class Exchange:
     """In a replayed trace: the divergence report of a request that no recording answers (`matching.divergence`)."""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     """Members of its entry in the file that this version does not know: kept as they are, never dropped."""
+    user_turn: int | None = None
+    """In a conversation: the user turn it belongs to, from 1."""
 
     @property
     def is_turn(self) -> bool:

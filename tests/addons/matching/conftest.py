@@ -58,10 +58,22 @@ def matcher(dialects: Registry, clock: list[dt.datetime]) -> Callable[..., Match
     """A matcher over recordings."""
 
     def make(
-        *recordings: Exchange, pins: Sequence[Pin] = (), secrets: Mapping[str, str] | None = None, **circumstances: str
+        *recordings: Exchange,
+        pins: Sequence[Pin] = (),
+        secrets: Mapping[str, str] | None = None,
+        user_turn: int | None = None,
+        **circumstances: str,
     ) -> Matcher:
         redactor = Redactor(secrets or {})
-        return Matcher(recordings, pins, dialects, clock=lambda: clock[-1], redactor=redactor, **circumstances)
+        return Matcher(
+            recordings,
+            pins,
+            dialects,
+            clock=lambda: clock[-1],
+            redactor=redactor,
+            user_turn=user_turn,
+            **circumstances,
+        )
 
     return make
 

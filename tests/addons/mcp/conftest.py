@@ -27,13 +27,19 @@ def server() -> McpServer:
 
 
 @pytest.fixture
-def play(server: McpServer) -> Play:
+def lane_turn() -> list[int | None]:
+    """Where the conversation is; None: it is none."""
+    return [None]
+
+
+@pytest.fixture
+def play(server: McpServer, lane_turn: list[int | None]) -> Play:
     """Run a scenario against a lane."""
 
     def run(lane: Lane, scenario: Scenario) -> Playing:
         async def go() -> Playing:
             events: list[dict[str, JsonValue]] = []
-            shared = Run(events.append, lambda: 0, asyncio.get_running_loop().time)
+            shared = Run(events.append, lambda: 0, asyncio.get_running_loop().time, user_turn=lambda: lane_turn[0])
             findings = Findings(server.name, events.append)
             policy = Policy(server, Approvals.asked_by(()))
             replay = Replay(Journal(server.name, shared), lane, policy, findings, Veil({}, ()))

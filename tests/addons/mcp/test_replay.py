@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.addons.mcp.stage import MemoryPeer, Play, Playing, Recorded, note, request, said, tool_call
 
@@ -418,3 +420,52 @@ class TestDeclared:
         assert [(entry["id"], entry["kind"]) for entry in playing.findings.entries] == [
             ("mcp.results.edited", "problem")
         ]
+
+
+@pytest.fixture
+def conversation(recorded: Recorded) -> Lane:
+    """a in each of two user turns, b in the second only."""
+    lane = recorded(
+        *(
+            (who, message)
+            for n, tool in enumerate("aab")
+            for who, message in (("agent", tool_call(n, tool)), ("server", said(n, f"{tool}{n}")))
+        )
+    )
+    return replace(
+        lane, calls=tuple(replace(call, user_turn=turn) for call, turn in zip(lane.calls, (1, 2, 2), strict=True))
+    )
+
+
+def test_a_call_is_answered_by_the_recording_of_its_own_user_turn(
+    play: Play, conversation: Lane, lane_turn: list[int | None]
+) -> None:
+    async def scenario(lane: Playing) -> None:
+        for turn, tool in ((1, "a"), (2, "a"), (2, "b")):
+            lane_turn[0] = turn
+            assert lane.replay.left(turn)[0] == {(1, "a"): 1, (2, "a"): 2, (2, "b"): 1}[turn, tool]
+            lane.receive(tool_call(f"{turn}{tool}", tool))
+        await lane.peer.until(3)
+
+    playing = play(conversation, scenario)
+    assert playing.finished() == []
+    assert playing.peer.answers() == {"1a": outcome("a0"), "2a": outcome("a1"), "2b": outcome("b2")}
+    assert [call.user_turn for call in playing.replay.journal.calls] == [1, 2, 2]
+
+
+def test_a_call_of_a_later_user_turn_diverges_and_says_where(
+    play: Play, conversation: Lane, lane_turn: list[int | None]
+) -> None:
+    async def scenario(lane: Playing) -> None:
+        lane_turn[0] = 1
+        lane.receive(tool_call(1, "a"))
+        await lane.peer.until(1)
+        lane.receive(tool_call(2, "b"))
+
+    playing = play(conversation, scenario)
+    [report] = reports(playing)
+    assert isinstance(report, dict)
+    assert (
+        report["message"]
+        == "mcp.files: user turn 1, tools/call b was called although all 1 recorded calls had been made"
+    )
