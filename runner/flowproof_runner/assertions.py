@@ -72,7 +72,7 @@ def _judged(draft: Draft, trace: Trace, step: PlacedStep) -> Iterator[Finding]:
             yield from secrets.judge(step, draft.scrubber.secrets, trace, outputs)
         case NoEgress() | NoSideEffect():
             assert draft.contained is not None
-            yield from containing.judged(step, draft.contained, draft.directory)
+            yield from containing.judged(step, draft.contained, draft.habitat)
         case _:
             yield Finding(  # a step that nothing judged is never a pass
                 id="assertion.unjudged",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from flowproof_runner.containment import judge, plan, tier
 from flowproof_runner.containment.plan import Plan
 from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.expectations.ast import NoEgress, NoSideEffect, PlacedStep
 from flowproof_runner.findings import Finding
+from flowproof_runner.habitat.habitat import Habitat
 from flowproof_runner.spec.file import LoadedSpec
 
 
@@ -32,12 +32,13 @@ def unasked(spec: LoadedSpec) -> ContainmentReport:
     return ContainmentReport(tiers[spec.spec.agent.driver])
 
 
-def judged(step: PlacedStep, report: ContainmentReport, cwd: Path) -> Iterator[Finding]:
-    """The findings of one containment step."""
+def judged(step: PlacedStep, report: ContainmentReport, habitat: Habitat) -> Iterator[Finding]:
+    """The findings of one containment step. What the agent writes into a home of the run's own is no side effect."""
     if isinstance(step.step, NoEgress):
         yield from judge.egress(report, step.where)
     elif isinstance(step.step, NoSideEffect):
-        yield from judge.writes(report, judge.Writes(step.step.allowed, step.where), str(cwd))
+        writes = judge.Writes((*step.step.allowed, *habitat.scratch), step.where)
+        yield from judge.writes(report, writes, str(habitat.directory))
 
 
 def notes(written: LoadedSpec, report: ContainmentReport) -> Iterator[str]:

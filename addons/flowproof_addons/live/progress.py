@@ -70,7 +70,7 @@ class Live:
         self._journal = Journal(session.folder / "trace.jsonl", self._redactor)
         self._mocks = Mocks(session.mocks)
         self._attempts = Attempts()
-        self._hints = Hints(session.pins, clock().date(), session.own_directory)
+        self._hints = Hints(session.pins, clock().date(), session.own_directory, session.clock)
         self._recordings = () if recordings is None else recordings.exchanges
         self.matcher: Matcher | None = None
         if session.phase == "replay":

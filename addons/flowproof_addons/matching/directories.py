@@ -50,7 +50,9 @@ def directories(own: str, recorded: str = "", habitat: str = "", recorded_habita
 
     Of that folder also the form in which clients make names of paths: `/tmp/a.b` -> `-tmp-a-b`.
     """
-    pairs = [(_names(own), recorded.rstrip("/")), (_names(habitat), recorded_habitat.rstrip("/"))]
+    pairs = [(_names(habitat), recorded_habitat.rstrip("/"))]
+    if not habitat or not own.startswith(f"{habitat}/"):
+        pairs.append((_names(own), recorded.rstrip("/")))  # else it has moved with the folder it is in
     if habitat:
         pairs.append((frozenset([_slug(habitat)]), _slug(recorded_habitat)))
     return Directories(tuple(Directory(names, before) for names, before in pairs if names))

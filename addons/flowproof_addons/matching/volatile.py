@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,10 +25,16 @@ class Hint:
     kind: Literal["date", "path"]
     path: str
     text: str
+    clock: str = ""
+    """The agent's own clock, which this date is not of."""
 
     def words(self) -> str:
         """For people: what it means and the pin that mends it."""
         pin = f"pins: [{{ at: {self.path!r}, kind: {self.kind}, why: ... }}]"
+        if self.kind == "date" and self.clock:
+            return (
+                f"{self.path} holds today's real date ({self.text}): it is not from agent.clock {self.clock}; add {pin}"
+            )
         if self.kind == "date":
             return f"{self.path} holds today's date ({self.text}): this cassette is good for one day; add {pin}"
         return f"{self.path} holds the working directory: this cassette replays in no other; add {pin}"
@@ -36,8 +43,9 @@ class Hint:
 class Hints:
     """Looks at each request of a recording; what a later request repeats is told once."""
 
-    def __init__(self, pins: Sequence[Pin], today: dt.date, directory: str) -> None:
-        self._pinned = [paths.parse(pin.at) for pin in pins if pin.kind != "unordered"]
+    def __init__(self, pins: Sequence[Pin], today: dt.date, directory: str, clock: str = "") -> None:
+        self._pinned = [_Pinned.of(pin) for pin in pins if pin.kind != "unordered"]
+        self._clock = clock
         self._today = {today, today - dt.timedelta(days=1), today + dt.timedelta(days=1)}  # the agent's own time zone
         self._directory = directory if len(directory) >= _SHORTEST_DIRECTORY else ""
         self._seen: set[str] = set()
@@ -52,19 +60,39 @@ class Hints:
                     self.found.update(dict.fromkeys(self._hints(place, text)))
 
     def _hints(self, place: Place, text: str) -> Iterator[Hint]:
-        date = next((d[0] for d in DATE.finditer(text) if readings(d[0]) & self._today), None)
-        held = date is not None or (self._directory and self._directory in text)
-        if not held or any(_covers(pin, place) for pin in self._pinned):
-            return
+        dates = (d for d in DATE.finditer(text) if readings(d[0]) & self._today)
+        date = next((d for d in dates if not self._covered("date", place, text, d.span())), None)
         if date is not None:
-            yield Hint("date", paths.written(place), date)
-        if self._directory and self._directory in text:
+            yield Hint("date", paths.written(place), date[0], self._clock)
+        at = text.find(self._directory) if self._directory else -1
+        if at >= 0 and not self._covered("path", place, text, (at, at + len(self._directory))):
             yield Hint("path", paths.written(place), self._directory)
 
+    def _covered(self, kind: Literal["date", "path"], place: Place, text: str, span: tuple[int, int]) -> bool:
+        return any(pin.covers(kind, place, text, span) for pin in self._pinned)
 
-def _covers(pin: paths.Path, place: Place) -> bool:
-    """A pin at the text itself or at anything it is part of."""
-    return any(pin.matches(place[:length]) for length in range(len(place) + 1))
+
+@dataclass(frozen=True, slots=True)
+class _Pinned:
+    """A pin, as far as it makes a hint needless."""
+
+    path: paths.Path
+    kind: str
+    match: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, pin: Pin) -> _Pinned:
+        return cls(paths.parse(pin.at), pin.kind, re.compile(pin.match) if pin.match else None)
+
+    def covers(self, kind: str, place: Place, text: str, span: tuple[int, int]) -> bool:
+        """True when it lets this span differ: it is at the text or at what that is part of, and holds the span."""
+        if self.kind not in ("text", kind):
+            return False
+        if not any(self.path.matches(place[:length]) for length in range(len(place) + 1)):
+            return False
+        return self.match is None or any(
+            found.start() < span[1] and found.end() > span[0] for found in self.match.finditer(text)
+        )
 
 
 def _texts(value: JsonValue, place: Place) -> Iterator[tuple[Place, str]]:

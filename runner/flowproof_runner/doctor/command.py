@@ -20,6 +20,7 @@ from flowproof_runner.doctor.diagnosis import diagnose
 from flowproof_runner.doctor.examination import PROMPT, Patient, examine
 from flowproof_runner.doctor.report import render
 from flowproof_runner.doctor.standin import standin
+from flowproof_runner.habitat import of_spec
 from flowproof_runner.mcp.servers import servers
 from flowproof_runner.plan import Surroundings, directory
 from flowproof_runner.spec import fields, resolve
@@ -56,7 +57,7 @@ def doctor(options: Options) -> int:
             again = None
             if not options.once and first.outcome.turns and first.agent.ending == "exited":
                 again = examine(patient, boundary, model, folder / "second", registry)
-    diagnosis = diagnose(patient.shown, first, again)
+    diagnosis = diagnose(patient.shown, first, again, patient.client)
     print(render(diagnosis, registry), end="", flush=True)
     return diagnosis.exit
 
@@ -81,14 +82,16 @@ def _of_spec(
     if words is None and agent.command is None:
         raise DoctorError(f"{path}: doctor starts the agent itself and this spec has no agent.command; give --agent")
     return Patient(
-        words or agent.command or (),
+        of_spec.words(spec, words or agent.command or ()),
         directory(spec, around),
         around.shell,
-        {**around.suite_env, **agent.env},
+        {**of_spec.variables(spec), **around.suite_env, **agent.env},
         prompt or spec.task,
         timeout_s or agent.timeout,
         servers(spec, contract_of(spec)),
         containing.wanted(written, spec).policy(),
+        of_spec.wanted(spec),
+        spec.spec.client,
     )
 
 

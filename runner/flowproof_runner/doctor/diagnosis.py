@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from flowproof_addons.trace.model import Exchange, JsonValue
+from flowproof_runner.clients.profile import recognised
 from flowproof_runner.containment.report import Violation, enforced
 from flowproof_runner.doctor import via
 from flowproof_runner.doctor.examination import Examination
@@ -54,6 +55,9 @@ class Diagnosis:
     runs: int = 1
     survivors: int = 0
     problems: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
+    """Built-in profiles of the clients that called, which the spec does not name."""
+    clock_honoured: bool = True
 
     @property
     def turns(self) -> int:
@@ -78,8 +82,8 @@ class Diagnosis:
         return enforced(self.tier)
 
 
-def diagnose(command: str, first: Examination, second: Examination | None = None) -> Diagnosis:
-    """Read one examination, and what varied if there was another."""
+def diagnose(command: str, first: Examination, second: Examination | None = None, client: str = "") -> Diagnosis:
+    """Read one examination, and what varied if there was another. `client`: the profile the spec names."""
     exchanges = first.outcome.exchanges
     return Diagnosis(
         command=command,
@@ -94,6 +98,8 @@ def diagnose(command: str, first: Examination, second: Examination | None = None
         runs=2 if second else 1,
         survivors=first.agent.survivors,
         problems=first.outcome.problems,
+        clients=tuple(name for name in _clients(exchanges) if name != client),
+        clock_honoured=first.clock_honoured,
     )
 
 
@@ -102,6 +108,11 @@ def arrivals(exchanges: Iterable[Exchange]) -> Iterator[Arrival]:
     counted = Counter(_kind(exchange) for exchange in exchanges)
     for (dialect, method, path, client, led, status), count in counted.items():
         yield Arrival(dialect, method, path, client, led, status, count)
+
+
+def _clients(exchanges: Iterable[Exchange]) -> Iterator[str]:
+    agents = dict.fromkeys(e.request.headers.get("user-agent", "") for e in exchanges if e.is_turn)
+    yield from dict.fromkeys(client.name for agent in agents if (client := recognised(agent)) is not None)
 
 
 def retries(exchanges: Iterable[Exchange]) -> int:

@@ -18,6 +18,8 @@ from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.doctor import via
 from flowproof_runner.drivers.base import Addresses, DriverResult, Task
 from flowproof_runner.drivers.command import Command
+from flowproof_runner.drivers.handles import handles
+from flowproof_runner.habitat.habitat import Habitat, Wanted, settled
 
 PROMPT = "Say OK and nothing else."
 
@@ -35,6 +37,10 @@ class Patient:
     mcp: tuple[McpServer, ...] = ()
     policy: Policy = field(default_factory=Policy)
     """Where it may go besides: the spec's `agent.allow_egress`."""
+    wanted: Wanted = field(default_factory=lambda: Wanted("doctor", Path()))
+    """The home, workspace and clock its spec asks for."""
+    client: str = ""
+    """The profile its spec names."""
 
     @property
     def shown(self) -> str:
@@ -49,6 +55,8 @@ class Examination:
     outcome: Outcome
     agent: DriverResult
     contained: ContainmentReport
+    clock_honoured: bool = True
+    """False when the spec gives the agent a clock and no process of it goes by it."""
 
 
 def examine(patient: Patient, boundary: Boundary, model: str, folder: Path, registry: Registry) -> Examination:
@@ -57,6 +65,13 @@ def examine(patient: Patient, boundary: Boundary, model: str, folder: Path, regi
     Raises DriverError if it cannot be started, BoundaryError if the boundary cannot serve it.
     """
     folder.mkdir(parents=True)
+    with settled(patient.wanted, patient.cwd, patient.shell) as habitat:
+        return _examine(patient, habitat, boundary, model, folder, registry)
+
+
+def _examine(
+    patient: Patient, habitat: Habitat, boundary: Boundary, model: str, folder: Path, registry: Registry
+) -> Examination:
     opened = boundary.open(
         Session(
             id=folder.name,
@@ -65,23 +80,26 @@ def examine(patient: Patient, boundary: Boundary, model: str, folder: Path, regi
             upstreams={upstream.ANY: Upstream(url=model)},
             mcp=patient.mcp,
             secrets=upstream.secrets(patient.shell, registry),
-            own_directory=str(patient.cwd),
-            agent_cwd=str(patient.cwd),
+            own_directory=str(habitat.directory),
+            agent_cwd=str(habitat.directory),
         )
     )
     spawner = ContainedSpawner(patient.policy, folder)
     try:
+        shell = habitat.shell(patient.shell)
         driver = Command(
             patient.words,
-            patient.cwd,
-            patient.shell,
-            {**via.variables(opened.url), **patient.env},
+            habitat.directory,
+            shell,
+            habitat.overrides(shell, {**via.variables(opened.url), **patient.env}),
             upstream.key_variables(registry),
             spawner,
         )
         addresses = Addresses(via.handle_url(opened.url), opened.mcp_urls, opened.mcp_servers)
+        habitat.furnish(handles(patient.prompt, addresses, folder, habitat.places))
         # A divergence cannot happen while recording; what else sets this event must not cut the examination short.
-        agent = driver.run(Task(patient.prompt, folder, addresses, patient.timeout_s, Event(), Event()))
+        task = Task(patient.prompt, folder, addresses, patient.timeout_s, Event(), Event(), habitat.places)
+        agent = driver.run(task)
     finally:
         outcome = opened.close()
-    return Examination(outcome, agent, spawner.report)
+    return Examination(outcome, agent, spawner.report, habitat.clock is None or habitat.clock.honoured)

@@ -24,6 +24,10 @@ def _lines(diagnosis: Diagnosis, registry: Registry) -> Iterator[str]:
     yield from _block("arrived", [_arrival(arrival) for arrival in diagnosis.arrivals] or ["nothing"])
     if diagnosis.honoured:
         yield f"honoured   {', '.join(diagnosis.honoured)}"
+    for name in diagnosis.clients:
+        yield f"client     {name}: it has a profile; put `client: {name}` into the spec"
+    if not diagnosis.clock_honoured:
+        yield "clock      honoured by no process of the agent: it works for Python and Node"
     if diagnosis.retries:
         yield f"retries    {diagnosis.retries}: requests that were sent again"
     yield from _block("elsewhere", _elsewhere(diagnosis))

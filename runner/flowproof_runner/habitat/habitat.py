@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from flowproof_runner.drivers.handles import Handles
 from flowproof_runner.habitat import home as homes
 from flowproof_runner.habitat.clock import Clockwork, wound
 from flowproof_runner.habitat.ground import claimed
-from flowproof_runner.habitat.workspace import GIT, copied, repository
+from flowproof_runner.habitat.workspace import GIT, STAMP, copied, repository
 from flowproof_runner.spec.habitat import Clock, Home, Workspace
 
 
@@ -56,6 +57,11 @@ class Habitat:
         """The spec's own variables, with the clock's hooks put before what they say under the same names."""
         return {**own, **(self.clock.variables({**shell, **own}) if self.clock else {})}
 
+    @property
+    def scratch(self) -> tuple[str, ...]:
+        """Globs of what is the agent's to write without anybody minding: all of it but its workspace."""
+        return () if self.root is None else tuple(f"{self.root}/{name}/**" for name in homes.SCRATCH)
+
     def furnish(self, handles: Handles) -> None:
         """Write the files whose text depends on the boundary's addresses."""
         for path, text in self._files.items():
@@ -84,6 +90,7 @@ def settled(wanted: Wanted, directory: Path, shell: Mapping[str, str]) -> Iterat
             places["flowproof.workspace"] = str(directory)
             variables |= _workspace(wanted.workspace, wanted.beside, directory, shell)
         clock = wound(wanted.clock, root / "clock") if wanted.clock is not None else None
+        os.utime(root, (STAMP, STAMP))  # `ls -la` shows it as `..`
         yield Habitat(directory, root, places, clock, wanted.isolated, variables, files)
 
 

@@ -21,6 +21,9 @@ _POINTING_HOME = (
 )
 """They lead back into the user's own home; an agent that needs one has it set in `agent.env`."""
 
+SCRATCH = ("home", "run", "tmp")
+"""The folders an isolated home consists of."""
+
 _FIXED = {
     "LANG": "C.UTF-8",
     "LC_ALL": "C.UTF-8",

@@ -57,6 +57,7 @@ def repository(folder: Path, path: str) -> None:
     git("commit", "--quiet", "--allow-empty", "--no-verify", "--message=Initial commit")
     settle(folder)
     git("status", "--porcelain")  # tells the index of the new times
+    _settle(folder / ".git")
 
 
 def _git(folder: Path, path: str) -> Callable[..., None]:

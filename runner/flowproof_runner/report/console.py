@@ -10,7 +10,7 @@ from flowproof_runner.drivers.tail import clean
 from flowproof_runner.findings import Verdict
 from flowproof_runner.report import words
 from flowproof_runner.report.style import Colour, Style
-from flowproof_runner.result import AgentEnd, FindingResult, FlowResult, RunResult, SharedCause
+from flowproof_runner.result import AgentEnd, FindingResult, FlowResult, PinUse, RunResult, SharedCause
 
 _COLOURS: Mapping[Verdict, Colour] = {"pass": "green", "fail": "red", "error": "red", "skip": "yellow"}
 _ORDER: Sequence[Verdict] = ("fail", "error", "pass", "skip")
@@ -129,7 +129,14 @@ def _remarks(run: RunResult, style: Style) -> Iterator[str]:
     yield from (f"{style('note', 'yellow')}  {spec}: {clean(note)}" for spec, note in notes)
     for spec, pin in pins:
         used = f"fired {words.number(pin.count, 'time')}" if pin.count else "was never needed: remove it"
-        yield f"{style('pin', 'cyan')}   {spec}: {clean(pin.name)} {used}" + (f" ({clean(pin.why)})" if pin.why else "")
+        yield f"{style('pin', 'cyan')}   {spec}: {clean(pin.name)} {used}" + _reason(pin)
+    for flow in run.flows:
+        yield from (f"{style('fault', 'cyan')} {flow.spec}: {clean(words.fault(each))}" for each in flow.faults)
+
+
+def _reason(pin: PinUse) -> str:
+    told = [part for part in (pin.why, pin.source and f"from {pin.source}") if part]
+    return f" ({clean('; '.join(told))})" if told else ""
 
 
 def _total(run: RunResult, style: Style) -> str:

@@ -122,7 +122,8 @@ def _steps(flow: FlowResult) -> Iterator[Markup]:
 def _pins(flow: FlowResult) -> Iterator[Markup]:
     for pin in flow.pins:
         used = f"allowed a difference {words.number(pin.count, 'time')}" if pin.count else "was never needed: remove it"
-        yield el("li", el("code", pin.name), f" {used}", el("span", f" ({pin.why})", cls="muted") if pin.why else None)
+        told = "; ".join(part for part in (pin.why, pin.source and f"from {pin.source}") if part)
+        yield el("li", el("code", pin.name), f" {used}", el("span", f" ({told})", cls="muted") if told else None)
 
 
 def _containment(flow: FlowResult) -> Markup:
