@@ -105,6 +105,42 @@ class McpServer(Part):
     call_s: float = 60.0
 
 
+class ModelFault(Part):
+    """A failure put in the place of a model's answer, or done to it; such a request is no turn."""
+
+    label: str
+    """What reports call it, unique in the session: `turn 2: answer 429`."""
+    turn: int
+    """The request that would be this turn, from 1."""
+    times: int = 1
+    """How many requests it is for; the next one is answered."""
+    kind: Literal["answer", "timeout", "reset", "closed", "cut", "malformed", "slow"]
+    """`answer`: an error of the API. `timeout`: nothing. `reset`, `closed`: the connection, without an answer. `cut`,
+    `malformed` (arguments of tool calls), `slow` (frame by frame): the answer itself."""
+    status: int = 500
+    retry_after_s: float | None = None
+    frames: int | None = None
+    """How many frames of a cut stream arrive; None: half of them."""
+    seconds: float = 0.0
+    """`timeout`: the longest it lasts; `slow`: between frames."""
+
+
+class McpFault(Part):
+    """A failure of an MCP server in the place of its answer to one call."""
+
+    label: str
+    server: str
+    tool: str
+    nth: int = 1
+    """The call that would be this one among the tool's answered calls, from 1."""
+    times: int = 1
+    kind: Literal["error", "rpc_error", "timeout", "dies", "slow"]
+    """`error`: the tool fails. `rpc_error`: the protocol does. `dies`: the server is gone."""
+    message: str = ""
+    code: int = -32603
+    seconds: float = 0.0
+
+
 class Conversation(Part):
     """Several user turns in one session; the first has begun when the session opens."""
 
@@ -129,12 +165,18 @@ class Session(Part):
     pins: tuple[Pin, ...] = ()
     mocks: tuple[ToolMock, ...] = ()
     mcp: tuple[McpServer, ...] = ()
+    faults: tuple[ModelFault, ...] = ()
+    mcp_faults: tuple[McpFault, ...] = ()
     secrets: dict[str, str] = Field(default_factory=dict, repr=False)
     """Name -> value: written as `${NAME}` wherever the value would reach the disk."""
     redact_keys: tuple[str, ...] = ()
     """Body and header keys whose values are never written."""
     own_directory: str = ""
     """The agent's working directory, for `path` pins."""
+    habitat: str = ""
+    """The run's folder with the agent's home and workspace, where it has one: for `path` pins too."""
+    clock: str = ""
+    """The time the agent is told it is (`agent.clock`), where it is not the real one."""
     keep_errors: bool = False
     """Keep 429/5xx answers as turns of their own instead of attempts."""
     agent_cwd: str = ""
@@ -142,7 +184,3 @@ class Session(Part):
     """Several user turns, begun one by one by the runner; None: one task."""
     spec: str = ""
     """Digest of the spec."""
-    habitat: str = ""
-    """The run's folder with the agent's home and workspace, where it has one: for `path` pins too."""
-    clock: str = ""
-    """The time the agent is told it is (`agent.clock`), where it is not the real one."""

@@ -15,11 +15,12 @@ from flowproof_addons.dialects.registry import default
 from flowproof_addons.hooks import fence, index
 from flowproof_addons.hooks.by_hand import ByHand
 from flowproof_addons.hooks.control import Control
+from flowproof_addons.hooks.failing import Failing
 from flowproof_addons.hooks.garbage import Garbage
 from flowproof_addons.hooks.gate import Gate
 from flowproof_addons.hooks.mcp import McpLanes
 from flowproof_addons.hooks.model import Model
-from flowproof_addons.hooks.sessions import Desk
+from flowproof_addons.hooks.sessions import Desk, proxyserver
 from flowproof_addons.hooks.substitute import Substitute
 from flowproof_addons.hooks.tracer import Tracer
 from flowproof_addons.hooks.view import Annotator
@@ -89,9 +90,10 @@ class Suite:
         """The hooks, in the order a request meets them."""
         desk = self._desk
         return [
-            Gate(desk.models, default()),
+            Gate(desk.models, default(), desk.pacers),
             McpLanes(desk.lanes),
             Substitute(),
+            Failing(desk.pacers, proxyserver),
             Model(),
             Tracer(),
             Annotator(default(), desk.server),

@@ -49,6 +49,10 @@ class Outcome:
     """Names of secrets that crossed and were written as placeholders."""
     lanes: Mapping[str, JsonValue]
     """Per MCP server: what its lane recorded and found."""
+    faulted: tuple[Exchange, ...] = ()
+    """Model requests answered with a fault: no turns."""
+    faults: tuple[Mapping[str, JsonValue], ...] = ()
+    """Per fault of the spec: `{label, times, fired, remarks}`."""
 
 
 @dataclass(slots=True)
@@ -81,6 +85,8 @@ class BoundarySession:
         """Take one event of the boundary."""
         if event["event"] == "turn":
             self.turns += 1
+        elif event["event"] == "fault":
+            self.turns -= 1
         elif event["event"] in ("divergence", "finding", "problem"):
             self.diverged.set()
         if self.watch is not None:
@@ -150,8 +156,11 @@ class Boundary:
         found = self._ask({"do": "close", "session": session.id})
         with self._lock:
             self._sessions.pop(session.id, None)
+        exchanges = journal.read(session.folder / "trace.jsonl")
         return Outcome(
-            exchanges=journal.read(session.folder / "trace.jsonl"),
+            exchanges=tuple(exchange for exchange in exchanges if exchange.fault is None),
+            faulted=tuple(exchange for exchange in exchanges if exchange.fault is not None),
+            faults=_objects(found["faults"]),
             turns=_integer(found["turns"]),
             side_calls=_integer(found["side_calls"]),
             divergences=_objects(found["divergences"]),

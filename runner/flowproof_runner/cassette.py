@@ -7,7 +7,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import Trace
-from flowproof_runner import plan
+from flowproof_runner import faults, plan
 from flowproof_runner.spec.file import SUFFIXES, LoadedSpec
 
 
@@ -35,6 +35,12 @@ def load(spec: LoadedSpec) -> Trace:
         raise CassetteError(
             f"{spec.document.where(('tools',))}: the results under tools: are not those {path.name} was recorded with:"
             f" record again: flowproof record {spec.path}"
+        )
+    recorded = trace.extra.get(faults.RECORDED)
+    if recorded is not None and recorded != faults.kept(spec.spec):
+        raise CassetteError(
+            f"{spec.document.where(('faults',)) or spec.path}: {path.name} was recorded under other faults than the"
+            f" spec has now: record again: flowproof record {spec.path}"
         )
     return trace
 

@@ -187,6 +187,7 @@ class Flows:
             recorded_at=self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             spec=spec.digest,
             exchanges=outcome.exchanges,
+            faulted=outcome.faulted,
             mcp={name: _lane(value) for name, value in outcome.lanes.items()},
             mocks=plan.mocks(spec),
             extra={**plan.extra(draft), **plan.conversation(draft, self.around)},

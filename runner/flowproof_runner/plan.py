@@ -11,7 +11,7 @@ from flowproof_addons.dialects.base import Registry
 from flowproof_addons.session import Pin, Session, Upstream
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.redact import Redactor
-from flowproof_runner import upstream
+from flowproof_runner import faults, upstream
 from flowproof_runner.clients.profile import pins_of
 from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.base import Driver
@@ -97,6 +97,8 @@ def opening(draft: Draft, cassette: Path, around: Surroundings, reached: Mapping
         pins=pins(draft),
         mocks=session.tool_mocks(spec.spec),
         mcp=servers(spec, draft.contract),
+        faults=faults.of_model(spec.spec),
+        mcp_faults=faults.of_mcp(spec.spec),
         secrets=secrets(spec, around),
         redact_keys=spec.spec.redact.keys,
         own_directory=str(draft.directory),
@@ -121,7 +123,7 @@ def pins(draft: Draft) -> tuple[Pin, ...]:
 
 def extra(draft: Draft) -> dict[str, JsonValue]:
     """What else a cassette needs: the directories a `path` pin maps. Else it would say where somebody works."""
-    found: dict[str, JsonValue] = {}
+    found: dict[str, JsonValue] = {faults.RECORDED: faults.kept(draft.spec.spec)} if draft.spec.spec.faults else {}
     if any(pin.kind == "path" for pin in session.pins(pins_of(draft.resolved.spec))):
         found["directory"] = str(draft.directory)
     if draft.habitat.root is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from flowproof_addons.dialects import anthropic_messages_stream as stream
-from flowproof_addons.dialects import raw, refusal, told
+from flowproof_addons.dialects import failing, raw, refusal, told
 from flowproof_addons.dialects.base import (
     ErrorText,
     Mock,
@@ -27,6 +27,16 @@ from flowproof_addons.trace.model import JsonValue, Request
 
 type Object = dict[str, JsonValue]
 
+_FAILURES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+"""https://docs.anthropic.com/en/api/errors (read 2026-12-02)."""
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -116,6 +126,16 @@ class AnthropicMessages:
         # Claude Code answers a 400 with five other attempts at the request, a 406 with the message.
         shown: Object = {"type": "invalid_request_error", "message": text.message}
         return refusal.reply(406, {"type": "error", "error": shown})
+
+    def failure(self, status: int, message: str) -> JsonValue:
+        kind = _FAILURES.get(status, "api_error" if status >= 500 else "invalid_request_error")
+        return {"type": "error", "error": {"type": kind, "message": message}}
+
+    def spoil(self, body: JsonValue) -> JsonValue:
+        for index, block in enumerate(raw.as_list(raw.at(body, "content"))):
+            if isinstance(given := raw.at(block, "input"), dict):
+                body = raw.replaced(body, ("content", index, "input"), failing.broken(given))
+        return body
 
 
 def _texts(content: JsonValue) -> list[str]:

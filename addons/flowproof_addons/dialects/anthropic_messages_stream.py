@@ -129,6 +129,9 @@ def _block_parts(block: Object) -> tuple[Object, list[Object]]:
         case {"type": str(kind), "input": dict(given)} if kind in _STREAMED_INPUT and given:
             pieces = ["", *delta.pieces(raw.compact(given))]
             return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+        case {"type": str(kind), "input": str(text)} if kind in _STREAMED_INPUT and raw.arguments(text) == text:
+            pieces = ["", *delta.pieces(text)]  # not JSON: a stream can say it, a message cannot
+            return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
         case _:
             return block, []
 

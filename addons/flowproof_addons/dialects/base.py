@@ -201,6 +201,19 @@ class Conversational(Protocol):
         ...
 
 
+@runtime_checkable
+class Faulty(Protocol):
+    """A dialect that knows how its API fails: what a spec's `faults:` need. Of others a plain error is made."""
+
+    def failure(self, status: int, message: str) -> JsonValue:
+        """The body of an error the API itself would answer with, `message` in it."""
+        ...
+
+    def spoil(self, body: JsonValue) -> JsonValue:
+        """The reply with every tool call's arguments broken: JSON cut in the middle. Never mutates its argument."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """The dialects in force, tried in order."""

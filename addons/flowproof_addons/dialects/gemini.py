@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from flowproof_addons.dialects import failing, raw, refusal, told
 from flowproof_addons.dialects import gemini_stream as stream
-from flowproof_addons.dialects import raw, refusal, told
 from flowproof_addons.dialects.base import (
     ErrorText,
     Mock,
@@ -29,6 +29,17 @@ from flowproof_addons.trace.model import JsonValue, Request
 type Object = dict[str, JsonValue]
 
 _TURN = re.compile(r"/(?P<model>[^/:]+):(?P<method>generateContent|streamGenerateContent)$")
+_FAILURES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+"""https://ai.google.dev/gemini-api/docs/troubleshooting (read 2026-12-02)."""
 _WRAPPERS = ("result", "output", "error")
 """A function's answer must be an object; SDKs put anything else under one of these."""
 
@@ -105,6 +116,17 @@ class Gemini:
         reason: Object = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": text.code}
         shown: Object = {"code": 400, "message": text.message, "status": "INVALID_ARGUMENT", "details": [reason]}
         return refusal.reply(400, {"error": shown})
+
+    def failure(self, status: int, message: str) -> JsonValue:
+        return {"error": {"code": status, "message": message, "status": _FAILURES.get(status, "UNKNOWN")}}
+
+    def spoil(self, body: JsonValue) -> JsonValue:
+        for place, candidate in enumerate(raw.as_list(raw.at(body, "candidates"))):
+            for index, part in enumerate(raw.as_list(raw.at(candidate, "content", "parts"))):
+                if isinstance(given := raw.at(part, "functionCall", "args"), dict):
+                    path = ("candidates", place, "content", "parts", index, "functionCall", "args")
+                    body = raw.replaced(body, path, failing.broken(given))
+        return body
 
 
 def _tool_names(tool: Object) -> list[str]:

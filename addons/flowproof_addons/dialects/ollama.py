@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from flowproof_addons.dialects import delta, raw, refusal, told
+from flowproof_addons.dialects import delta, failing, raw, refusal, told
 from flowproof_addons.dialects.base import (
     ErrorText,
     Mock,
@@ -99,6 +99,16 @@ class OllamaChat:
 
     def error(self, text: ErrorText) -> WireReply:
         return refusal.reply(400, {"error": text.message})
+
+    def failure(self, status: int, message: str) -> JsonValue:
+        return {"error": message}
+
+    def spoil(self, body: JsonValue) -> JsonValue:
+        for index, call in enumerate(raw.as_list(raw.at(body, "message", "tool_calls"))):
+            if isinstance(given := raw.at(call, "function", "arguments"), dict):
+                path = ("message", "tool_calls", index, "function", "arguments")
+                body = raw.replaced(body, path, failing.broken(given))
+        return body
 
 
 def _chunks(reply: Object) -> Iterator[Object]:

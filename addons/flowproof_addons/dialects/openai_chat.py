@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from flowproof_addons.dialects import failing, raw, refusal, told
 from flowproof_addons.dialects import openai_chat_stream as stream
-from flowproof_addons.dialects import raw, refusal, told
 from flowproof_addons.dialects.base import (
     ErrorText,
     Mock,
@@ -103,6 +103,19 @@ class OpenAIChat:
     def error(self, text: ErrorText) -> WireReply:
         shown: Object = {"message": text.message, "type": "invalid_request_error", "param": None, "code": text.code}
         return refusal.reply(400, {"error": shown})
+
+    def failure(self, status: int, message: str) -> JsonValue:
+        return failing.openai(status, message)
+
+    def spoil(self, body: JsonValue) -> JsonValue:
+        for place, choice in enumerate(raw.as_list(raw.at(body, "choices"))):
+            for index, call in enumerate(raw.as_list(raw.at(choice, "message", "tool_calls"))):
+                given = "custom" if raw.as_object(raw.at(call, "custom")) else "function"
+                key = "input" if given == "custom" else "arguments"
+                if isinstance(text := raw.at(call, given, key), str):
+                    path = ("choices", place, "message", "tool_calls", index, given, key)
+                    body = raw.replaced(body, path, failing.broken(text))
+        return body
 
 
 def _tool_name(tool: Object) -> str:

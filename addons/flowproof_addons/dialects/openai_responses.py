@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from flowproof_addons.dialects import failing, raw, refusal, told
 from flowproof_addons.dialects import openai_responses_stream as stream
-from flowproof_addons.dialects import raw, refusal, told
 from flowproof_addons.dialects.base import (
     ErrorText,
     Mock,
@@ -108,6 +108,15 @@ class OpenAIResponses:
     def error(self, text: ErrorText) -> WireReply:
         shown: Object = {"message": text.message, "type": "invalid_request_error", "param": None, "code": text.code}
         return refusal.reply(400, {"error": shown})
+
+    def failure(self, status: int, message: str) -> JsonValue:
+        return failing.openai(status, message)
+
+    def spoil(self, body: JsonValue) -> JsonValue:
+        for index, item in enumerate(raw.as_list(raw.at(body, "output"))):
+            if isinstance(text := raw.at(item, "arguments"), str):
+                body = raw.replaced(body, ("output", index, "arguments"), failing.broken(text))
+        return body
 
 
 def _kind(item: Object) -> str:

@@ -32,6 +32,18 @@ def of(flow: http.HTTPFlow) -> Crossing | None:
     return _crossings.get(flow)
 
 
+def detach(flow: http.HTTPFlow) -> None:
+    """The flow is no crossing any more: another one carries it on."""
+    _crossings.pop(flow, None)
+
+
+def cut_off(flow: http.HTTPFlow, sent: int) -> None:
+    """Close the connection after `sent` bytes, one short of what is announced: what a client of a cut stream saw."""
+    if flow.response is not None:
+        flow.response.headers["content-length"] = str(sent + 1)
+        flow.response.headers["connection"] = "close"
+
+
 def send(flow: http.HTTPFlow, reply: WireReply) -> None:
     """Answer the flow without an upstream."""
     headers = http.Headers(

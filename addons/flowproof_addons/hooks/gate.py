@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from mitmproxy import http
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireReply
 from flowproof_addons.hooks.crossing import Sessions, attach, port, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
+from flowproof_addons.live.pacer import Pacer
 from flowproof_addons.live.progress import Crossing
 from flowproof_addons.trace import body
 from flowproof_addons.trace.model import BytesBody, Request
@@ -17,8 +21,11 @@ _OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 class Gate:
     """First hook of a request: finds its session, turns strangers away, reads the body."""
 
-    def __init__(self, sessions: Sessions, registry: Registry) -> None:
+    def __init__(
+        self, sessions: Sessions, registry: Registry, pacers: Mapping[int, Pacer] = MappingProxyType({})
+    ) -> None:
         self._sessions = sessions
+        self._pacers = pacers
         self._registry = registry
 
     @fail_closed
@@ -30,6 +37,8 @@ class Gate:
             return
         if _foreign(flow.request):
             send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
+        elif fetching := self._fetching(flow):
+            attach(flow, fetching)
         elif flow.request.headers.get("upgrade", "").lower() == "websocket":
             send(flow, WireReply(426, {"content-type": "text/plain"}, b"flowproof speaks HTTP here, not WebSocket\n"))
         elif flow.request.method == "HEAD":
@@ -37,6 +46,11 @@ class Gate:
         else:
             dialect = self._registry.find(flow.request.method, flow.request.path.partition("?")[0])
             self._admit(flow, dialect, live_port=port(flow))
+
+    def _fetching(self, flow: http.HTTPFlow) -> Crossing | None:
+        """The crossing that one of our own requests carries on."""
+        token = flow.request.headers.pop(Pacer.TOKEN, "") if port(flow) in self._pacers else ""
+        return self._pacers[port(flow)].fetched_for(token) if token else None
 
     def _admit(self, flow: http.HTTPFlow, dialect: Dialect | None, live_port: int) -> None:
         live = self._sessions[live_port]

@@ -168,7 +168,12 @@ class _Maker:
 
     def _call(self, server: str, call: Call) -> http.HTTPFlow:
         request: rpc.Message = {"jsonrpc": "2.0", "method": call.method, "params": dict(call.params)}
-        remark = {"server": "", "spec": "answered by the spec", "enforce": "refused by the spec"}[call.by]
+        remark = {
+            "server": "",
+            "spec": "answered by the spec",
+            "enforce": "refused by the spec",
+            "fault": "a fault of the spec",
+        }[call.by]
         flow = self._lane(
             server, "POST", request, call.outcome, call.status, remark, f"{call.ms:,} ms" if call.closed else ""
         )

@@ -9,6 +9,7 @@ from mitmproxy import http
 from flowproof_addons.dialects.base import WireReply
 from flowproof_addons.hooks.crossing import port, send
 from flowproof_addons.hooks.fail_closed import fail_closed
+from flowproof_addons.mcp.http import GONE
 
 _OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
@@ -34,6 +35,9 @@ class McpLanes:
     @fail_closed
     def responseheaders(self, flow: http.HTTPFlow) -> None:
         if port(flow) in self._lanes and flow.response is not None:
+            if GONE in flow.response.headers:
+                flow.kill()
+                return
             flow.response.stream = flow.response.headers.get("content-type", "").startswith("text/event-stream")
 
 

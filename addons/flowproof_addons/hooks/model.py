@@ -7,7 +7,7 @@ import os
 from mitmproxy import http
 
 from flowproof_addons.dialects.base import ErrorText
-from flowproof_addons.hooks.crossing import of, refuse, send
+from flowproof_addons.hooks.crossing import cut_off, of, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live.answer import answer
 from flowproof_addons.live.progress import ABANDONED, Crossing
@@ -25,7 +25,7 @@ class Model:
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
         crossing = of(flow)
-        if crossing is None or flow.response is not None:
+        if crossing is None or flow.response is not None or crossing.settled:
             return
         if crossing.live.stopped:
             crossing.settled = True
@@ -49,10 +49,8 @@ async def _replay(flow: http.HTTPFlow, crossing: Crossing) -> None:
         return
     served = answer(found, crossing.dialect, crossing.request)
     send(flow, served.reply)
-    if served.cut and flow.response is not None:
-        # one byte short of what was announced, then closed: what a client of the cut stream saw
-        flow.response.headers["content-length"] = str(len(served.reply.body) + 1)
-        flow.response.headers["connection"] = "close"
+    if served.cut:
+        cut_off(flow, len(served.reply.body))
 
 
 def _forward(flow: http.HTTPFlow, crossing: Crossing) -> None:

@@ -16,7 +16,9 @@ from mitmproxy.proxy.mode_specs import ReverseMode
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.errors import FlowproofError
+from flowproof_addons.faults import Faults
 from flowproof_addons.hooks.crossing import Sessions
+from flowproof_addons.live.pacer import Pacer
 from flowproof_addons.live.progress import Emit, Live
 from flowproof_addons.live.route import route
 from flowproof_addons.mcp.lanes import LaneResult, Lanes
@@ -38,6 +40,8 @@ class Open:
 
     live: Live
     lanes: Lanes
+    pacer: Pacer | None = None
+    """Behind the model's listener, where a fault makes answers slow."""
     listeners: dict[str, ServerInstance[ReverseMode]] = field(default_factory=dict)
     """By server name; `""` is the model's."""
     allowed: set[tuple[str, int]] = field(default_factory=set)
@@ -55,6 +59,8 @@ class Desk:
         self.models: Sessions = {}
         self.lanes: dict[int, tuple[str, int]] = {}
         """Per MCP listener port: its lane server's address."""
+        self.pacers: dict[int, Pacer] = {}
+        """Per model listener port, where one is needed."""
         self._registry = registry
         self._environment = environment
         self._open: dict[str, Open] = {}
@@ -65,6 +71,8 @@ class Desk:
         if port in self.lanes:
             return wanted.address == self.lanes[port]
         opened = self._by_port.get(port)
+        if opened is not None and opened.pacer is not None and wanted.address == opened.pacer.address:
+            return True
         if opened is None or opened.live.replaying or wanted.address is None:
             return False
         return (wanted.address[0], wanted.address[1]) in opened.allowed
@@ -77,10 +85,16 @@ class Desk:
     async def open(self, session: Session, server: Proxyserver, emit: Emit) -> Open:
         """Start serving a session. Raises FlowproofError, with nothing left open, if it cannot."""
         recordings = file.load(session.cassette) if session.phase == "replay" and session.cassette else None
+        faults = Faults(session.faults, session.mcp_faults)
         later = asyncio.get_running_loop().call_later
-        live = Live(session, self._registry, recordings, emit, lambda: dt.datetime.now(dt.UTC), later)
+        live = Live(session, self._registry, recordings, emit, lambda: dt.datetime.now(dt.UTC), faults, later)
         lanes = Lanes(
-            session, _lanes(recordings), emit, turns_served=lambda: live.turns, user_turn=lambda: live.user_turn
+            session,
+            _lanes(recordings),
+            emit,
+            turns_served=lambda: live.turns,
+            faults=faults,
+            user_turn=lambda: live.user_turn,
         )
         if live.settling is not None:
             live.lanes_left = lanes.left
@@ -89,7 +103,13 @@ class Desk:
         self._open[session.id] = opened
         try:
             await lanes.start()
+            if any(fault.kind == "slow" for fault in session.faults):
+                opened.pacer = Pacer()
+                await opened.pacer.open()
             await self._listen(opened, "", session.port, server)
+            if opened.pacer is not None:
+                opened.pacer.listener = opened.port()
+                self.pacers[opened.port()] = opened.pacer
             self.models[opened.port()] = live
             for lane in session.mcp:
                 await self._listen(opened, lane.name, lane.port, server)
@@ -115,8 +135,11 @@ class Desk:
             for port in addresses:
                 self.models.pop(port, None)
                 self.lanes.pop(port, None)
+                self.pacers.pop(port, None)
                 self._by_port.pop(port, None)
                 _hang_up(server, port)
+        if opened.pacer is not None:
+            await opened.pacer.close()
         return found, await opened.lanes.close()
 
     async def close_all(self, server: Proxyserver) -> None:

@@ -17,7 +17,7 @@ class Tracer:
     @fail_closed
     def responseheaders(self, flow: http.HTTPFlow) -> None:
         crossing = of(flow)
-        if crossing is None or crossing.settled or flow.response is None:
+        if crossing is None or crossing.settled or crossing.due is not None or flow.response is None:
             return
         if not capture.streams(capture.media_type(flow.response.headers.items(True))):
             return

@@ -34,16 +34,22 @@ class Mocks:
         self._seen: dict[tuple[str, str], int] = defaultdict(int)
         self._count: dict[str, int] = defaultdict(int)
         self._names: dict[str, str] = {}
+        self._spoilt: set[tuple[str, str]] = set()
 
     def decided(self, calls: Iterable[ToolCall]) -> None:
         """Note the calls of one served reply, in order."""
         for call in calls:
             self._names[call.id] = call.name
+            self._spoilt.discard((call.name, call.id))
             occurrence = self._seen[call.name, call.id]
             self._seen[call.name, call.id] = occurrence + 1
             key = (call.name, call.id, occurrence)
             self._number(key)
             self._arguments[key] = call.arguments
+
+    def spoilt(self, calls: Iterable[ToolCall]) -> None:
+        """Note calls only a faulted reply asked for: what the agent tells of one is its own handling of the fault."""
+        self._spoilt |= {(call.name, call.id) for call in calls}
 
     def replacements(self, results: Iterable[ToolResult]) -> dict[tuple[str | int, ...], Mock]:
         """The results of one request that the spec authored, by path. Raises MocksExhausted."""
@@ -52,7 +58,7 @@ class Mocks:
         for result in results:
             name = result.name or self._names.get(result.call_id, "")
             mock = self._mocks.get(name)
-            if mock is None or not mock.results:
+            if mock is None or not mock.results or (name, result.call_id) in self._spoilt:
                 continue
             occurrence = met[name, result.call_id]
             met[name, result.call_id] += 1

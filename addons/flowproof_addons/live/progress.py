@@ -8,16 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry
+from flowproof_addons.faults import Faults
 from flowproof_addons.live.attempts import RETRIED, Attempts
 from flowproof_addons.live.mocks import Mocks, MocksExhausted
 from flowproof_addons.live.settling import Later, Left, Settling
 from flowproof_addons.matching.canonical import key
 from flowproof_addons.matching.divergence import Divergence
-from flowproof_addons.matching.matcher import Matcher
+from flowproof_addons.matching.matcher import Hit, Matcher
 from flowproof_addons.matching.volatile import Hints
-from flowproof_addons.session import Session
+from flowproof_addons.session import ModelFault, Session
 from flowproof_addons.trace.journal import Journal
-from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request, Trace
+from flowproof_addons.trace.model import BytesBody, Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_addons.trace.redact import Redactor
 
 ABANDONED = 0
@@ -48,6 +49,20 @@ class Crossing:
     """In a conversation: what it came of, from 1."""
     exchange: Exchange | None = None
     """What crossed, once that is known."""
+    due: Due | None = None
+    """At record: the fault to be done to its answer."""
+    fetched: Reply | None = None
+    """At record: the answer, to be passed on slowly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A fault whose time has come."""
+
+    fault: ModelFault
+    turn: int
+    recorded: Hit | None = None
+    """At replay: the recording the request would get, or had got when it was recorded under this fault."""
 
 
 class Live:
@@ -60,10 +75,12 @@ class Live:
         recordings: Trace | None,
         emit: Emit,
         clock: Callable[[], dt.datetime],
+        faults: Faults | None = None,
         later: Later | None = None,
     ) -> None:
         """`later`: `loop.call_later`, which a conversation needs."""
         self.session = session
+        self.faults = faults or Faults(session.faults, session.mcp_faults)
         self.registry = registry
         self._emit = emit
         self._redactor = Redactor(session.secrets, session.redact_keys)
@@ -72,10 +89,12 @@ class Live:
         self._attempts = Attempts()
         self._hints = Hints(session.pins, clock().date(), session.own_directory, session.clock)
         self._recordings = () if recordings is None else recordings.exchanges
+        faulted = () if recordings is None else recordings.faulted
+        self._recorded_faults = frozenset(e.fault.label for e in faulted if e.fault is not None)
         self.matcher: Matcher | None = None
         if session.phase == "replay":
             self.matcher = Matcher(
-                self._recordings,
+                (*self._recordings, *faulted),
                 session.pins,
                 registry,
                 clock=clock,
@@ -86,6 +105,7 @@ class Live:
                 recorded_habitat=_extra(recordings, "habitat"),
                 agent_clock=session.clock,
                 recorded_directory=_extra(recordings, "directory"),
+                aside=len(self._recordings),
                 user_turn=1 if session.conversation else None,
             )
         self.settling: Settling | None = None
@@ -156,6 +176,44 @@ class Live:
         self._emit({"event": "finding", "text": str(error)})
         return ErrorText(f"flowproof: {error}")
 
+    def due(self, crossing: Crossing) -> Due | None:
+        """The fault a turn is to be answered with, if any.
+
+        At replay turns are numbered as in the cassette, so that overlapping requests do not change places.
+        """
+        if crossing.dialect is None or not self.faults.model or self.stopped:
+            return None
+        if self.matcher is None:
+            turn = self.faults.turn_of(key(crossing.request, crossing.dialect))
+            fault = self.faults.at(turn)
+            return None if fault is None else Due(fault, turn)
+        again = self.matcher.look(crossing.request, crossing.dialect, aside=True)
+        if again is not None and again.exchange.fault is not None:
+            fault = self.faults.called(again.exchange.fault.label)
+            return None if fault is None else Due(fault, fault.turn, again)
+        hit = self.matcher.look(crossing.request, crossing.dialect)
+        if hit is None:
+            return None
+        turn = sum(exchange.is_turn for exchange in self._recordings[: hit.index + 1])
+        fault = self.faults.at(turn)
+        return None if fault is None or fault.label in self._recorded_faults else Due(fault, turn, hit)
+
+    def faulted(self, crossing: Crossing, due: Due, reply: Reply, remark: str = "") -> None:
+        """Note that a request was answered with a fault: it is no turn, and its recording is still to come."""
+        crossing.settled = True
+        self.turns -= 1
+        self.faults.fired(due.fault, remark)
+        self._emit({"event": "fault", "label": due.fault.label})
+        if self.matcher is None:
+            self.faults.failed(key(crossing.request, crossing.dialect))
+        elif due.recorded is not None and due.recorded.exchange.fault is not None:
+            self.matcher.use(due.recorded.index)
+        self._note_spoilt(crossing.dialect, reply)
+        exchange = self._exchange(crossing, reply)
+        crossing.exchange = replace(exchange, fault=Fault(due.fault.label, due.turn))
+        self._journal.append(crossing.exchange, crossing.place)
+        self._answered(crossing, reply, working=True)
+
     def match(self, crossing: Crossing) -> Reply | Divergence:
         """Replay: the recording that answers, journalled; or why none does."""
         assert self.matcher is not None
@@ -189,6 +247,7 @@ class Live:
             kept = self._attempts.settle(key(crossing.request, crossing.dialect), exchange)
         if kept is None:
             return
+        self.faults.answered(key(crossing.request, crossing.dialect))
         self._hints.look(crossing.request)
         self._note_calls(crossing.dialect, reply)
         self._journal.append(kept, crossing.place)
@@ -212,6 +271,7 @@ class Live:
             "pins": dict(self.matcher.pin_counts()) if self.matcher else {},
             "hints": [hint.words() for hint in self._hints.found],
             "redacted": [*sorted(self._redactor.hits)],
+            "faults": self.faults.told(),
             "unsettled": self.settling.why() if self.settling else "",
         }
 
@@ -229,20 +289,24 @@ class Live:
         calls_missing, calls = self.lanes_left(user_turn)
         return Left(missing + calls_missing, recorded + calls)
 
-    def _answered(self, crossing: Crossing, reply: Reply) -> None:
-        """Tell the conversation, if there is one, what the agent has to do now."""
+    def _answered(self, crossing: Crossing, reply: Reply, *, working: bool = False) -> None:
+        """Tell the conversation, if there is one, what the agent has to do now; `working`: something in any case."""
         if self.settling is None:
             return
         if crossing.dialect is None or crossing.user_turn != self.user_turn:
             self.settling.closed()
             return
         said = crossing.dialect.read_reply(reply.body.value) if isinstance(reply.body, JsonBody) else None
-        working = reply.status in RETRIED or (said is not None and bool(said.calls))
+        working = working or reply.status in RETRIED or (said is not None and bool(said.calls))
         self.settling.replied(working=working, text=(said.text if said else None) or "")
 
     def _exchange(self, crossing: Crossing, reply: Reply, divergence: JsonValue = None) -> Exchange:
         name = crossing.dialect.name if crossing.dialect else None
         return Exchange(crossing.request, reply, name, divergence=divergence, user_turn=crossing.user_turn)
+
+    def _note_spoilt(self, dialect: Dialect | None, reply: Reply) -> None:
+        if dialect is not None and self.session.mocks and isinstance(reply.body, JsonBody):
+            self._mocks.spoilt(dialect.read_reply(reply.body.value).calls)
 
     def _note_calls(self, dialect: Dialect | None, reply: Reply) -> None:
         if dialect is not None and self.session.mocks and isinstance(reply.body, JsonBody):

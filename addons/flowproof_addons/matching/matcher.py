@@ -64,8 +64,10 @@ class Matcher:
         recorded_habitat: str = "",
         agent_clock: str = "",
         recorded_directory: str = "",
+        aside: int | None = None,
         user_turn: int | None = None,
     ) -> None:
+        """`aside`: from this index on, recordings that only `look` finds, when it is asked to."""
         self.user_turn = user_turn
         """In a conversation: where it is now, and only what was recorded there answers. None: no conversation."""
         self._recordings = tuple(recordings)
@@ -97,16 +99,18 @@ class Matcher:
             for exchange in self._recordings
         )
         self._shelves: dict[Shape, _Shelf] = {}
+        self._aside: dict[Shape, _Shelf] = {}
         for index, view in enumerate(self._views):
-            self._shelves.setdefault(view.shape, _Shelf()).indexes.append(index)
-        self._reporter = Reporter(self._recordings, self._views, self._rules, self._echo)
+            shelves = self._shelves if aside is None or index < aside else self._aside
+            shelves.setdefault(view.shape, _Shelf()).indexes.append(index)
+        self._matched = len(self._recordings) if aside is None else aside
+        self._reporter = Reporter(
+            self._recordings[: self._matched], self._views[: self._matched], self._rules, self._echo
+        )
 
     def match(self, request: Request, dialect: Dialect | None) -> Hit | Divergence:
         """The recording that answers a request, which is then used up; or why there is none."""
-        name = dialect.name if dialect else None
-        anywhere = dialect is None and request.method in _REPEATABLE
-        place = None if anywhere else self.user_turn
-        sent = View(self._redactor.hide_request(request), name, dialect, self._rules, False, self._digester, place)
+        sent = self._sent(request, dialect)
         self._turn += dialect is not None
         shelf = self._shelves.get(sent.shape)
         index = self._unused(sent, shelf) if shelf else None
@@ -118,11 +122,22 @@ class Matcher:
         self._used.add(index)
         return self._hit(index, sent)
 
+    def look(self, request: Request, dialect: Dialect | None, *, aside: bool = False) -> Hit | None:
+        """What would answer a request, of the recordings set aside or of the others; it is not used up."""
+        sent = self._sent(request, dialect)
+        shelf = (self._aside if aside else self._shelves).get(sent.shape)
+        index = self._unused(sent, shelf) if shelf else None
+        return None if index is None else self._hit(index, sent)
+
+    def use(self, index: int) -> None:
+        """Use a recording up that `look` has found."""
+        self._used.add(index)
+
     def unserved(self) -> tuple[int, ...]:
         """Recordings that nothing has asked for; side calls that only read are optional and not among them."""
         return tuple(
             index
-            for index, exchange in enumerate(self._recordings)
+            for index, exchange in enumerate(self._recordings[: self._matched])
             if index not in self._used and not _optional(exchange)
         )
 
@@ -133,6 +148,12 @@ class Matcher:
     def unused_pins(self) -> tuple[str, ...]:
         """Pins that have found nothing to hold, on either side."""
         return tuple(name for name in self._rules.names if name not in self._rules.found)
+
+    def _sent(self, request: Request, dialect: Dialect | None) -> View:
+        name = dialect.name if dialect else None
+        anywhere = dialect is None and request.method in _REPEATABLE
+        place = None if anywhere else self.user_turn
+        return View(self._redactor.hide_request(request), name, dialect, self._rules, False, self._digester, place)
 
     def _unused(self, sent: View, shelf: _Shelf) -> int | None:
         """The earliest unused recording that is equal."""

@@ -36,6 +36,8 @@ class Asked:
     number: int = -1
     """In the journal, once it is let through."""
     opened: float = 0.0
+    slow_s: float = 0.0
+    """A fault: the answer comes no earlier than so long after the request."""
     last_frame: float = float("-inf")
 
 
@@ -171,7 +173,9 @@ class Conductor:
         if asked is None:
             return 0
         now, pace = self._journal.run.now(), self._journal.run.pace
-        wait = max(pace.delay(asked.opened, now), asked.last_frame + FRAME_GAP_S - now)
+        wait = max(
+            pace.delay(asked.opened, now), asked.last_frame + FRAME_GAP_S - now, asked.opened + asked.slow_s - now
+        )
         if wait > 0:
             return wait
         recorded = self._recorded.calls[place]

@@ -36,6 +36,11 @@ class Exchange:
             self._send(h11.Data(data=body))
         self.end()
 
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """Begin an answer that comes in pieces."""
+        self.streaming = True
+        self._begin(status, headers)
+
     def stream(self, headers: Mapping[str, str] | None = None) -> None:
         """Begin an event stream."""
         self.streaming = True
@@ -53,10 +58,18 @@ class Exchange:
             self.done.set()
             self._send(h11.EndOfMessage())
 
+    def vanish(self) -> None:
+        """Close the connection without an answer, or in the middle of one."""
+        self.respond(503, b"", {GONE: "1"})
+        self.end()
+
     def _begin(self, status: int, headers: Mapping[str, str]) -> None:
         self.answered = True
         self._send(h11.Response(status_code=status, headers=[(n, v) for n, v in headers.items()]))
 
+
+GONE = "x-flowproof-gone"
+"""Header of an answer in whose place the connection is to be closed."""
 
 type Handler = Callable[[Exchange], Awaitable[None]]
 

@@ -51,6 +51,10 @@ class Remote:
         """Not used: answers go back on the POST that asked."""
         raise NotImplementedError
 
+    def hang_up(self, request: Message) -> None:
+        """Not used: the POST that asked closes its own connection."""
+        raise NotImplementedError
+
     def send(self, message: Message, within: Message | None) -> None:
         """Not used: server messages are relayed on the stream they come on."""
         raise NotImplementedError
@@ -206,6 +210,11 @@ class _Post:
             _refuse(self.exchange, 400, "the body is not JSON-RPC")
             return
         local = [(m, self.owner.lane.from_agent(self.remote, m)) for m in messages]
+        fates = [answer.silent_s for _, answer in local if answer is not None and answer.silent_s is not None]
+        if fates:
+            await asyncio.sleep(max(fates))
+            self.exchange.vanish()
+            return
         forwarded = [m for m, answer in local if answer is None]
         batch = self.exchange.body.lstrip()[:1] == b"["
         own = [_answer(m, answer) for m, answer in local if answer is not None]

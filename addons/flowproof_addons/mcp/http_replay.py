@@ -69,6 +69,13 @@ class HttpSession:
         if post is not None:
             post.answer(rpc.answer(rpc.request_id(request), outcome), status)
 
+    def hang_up(self, request: Message) -> None:
+        """Close the connection of the POST that asked."""
+        post = self._post(request)
+        if post is not None:
+            post.exchange.vanish()
+            post.finished.set()
+
     def send(self, message: Message, within: Message | None) -> None:
         """Send on the POST it belongs to, else on the push stream."""
         post = None if within is None else self._post(within)

@@ -94,7 +94,7 @@ class Journal:
         if before.closed is None and before.cancelled is None:
             self.run.on_close()
         self._tell("mcp.returned", call, ms=ms)
-        if by != "enforce":
+        if by not in ("enforce", "fault"):
             self.run.heard(call)
 
     def cancelled(self, number: int) -> None:
@@ -150,7 +150,7 @@ class Journal:
     @property
     def answered(self) -> int:
         """How many positional calls have been answered."""
-        return sum(1 for call in self.calls if call.closed is not None)
+        return sum(1 for call in self.calls if call.closed is not None and call.by != "fault")
 
     def lane(self) -> Lane:
         """What was written."""

@@ -13,8 +13,8 @@ from typing import Literal
 from flowproof_addons.mcp.message import Message
 from flowproof_addons.trace.model import JsonValue
 
-type Author = Literal["server", "spec", "enforce"]
-"""Who answered: the real server, a declared result, or the refusal of a forbidden call."""
+type Author = Literal["server", "spec", "enforce", "fault"]
+"""Who answered: the real server, a declared result, the refusal of a forbidden call, or one of the spec's faults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

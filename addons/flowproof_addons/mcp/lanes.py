@@ -7,17 +7,20 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flowproof_addons.errors import FlowproofError
+from flowproof_addons.faults import Faults
 from flowproof_addons.mcp import lane_file, standin
 from flowproof_addons.mcp.approvals import Approvals
+from flowproof_addons.mcp.faulty import LaneFaults
 from flowproof_addons.mcp.findings import Entry, Findings
 from flowproof_addons.mcp.http import Exchange, Handler, HttpDoor
 from flowproof_addons.mcp.http_record import Forwarding
 from flowproof_addons.mcp.http_replay import Answering
 from flowproof_addons.mcp.journal import Emit, Journal, Run
+from flowproof_addons.mcp.lane import Lane
 from flowproof_addons.mcp.policy import Policy
 from flowproof_addons.mcp.record import Recording
 from flowproof_addons.mcp.replay import Replay
@@ -71,10 +74,12 @@ class Lanes:
         emit: Emit,
         *,
         turns_served: Callable[[], int] = lambda: 0,
+        faults: Faults | None = None,
         user_turn: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._session = session
         self._recorded = recorded
+        self._faults = faults or Faults((), session.mcp_faults)
         self._approvals = Approvals.asked_by(rule for server in session.mcp for rule in server.confirm)
         self._run = Run(emit, turns_served, time.monotonic, heard=self._approvals.heard, user_turn=user_turn)
         self._veil = Veil(session.secrets, session.redact_keys)
@@ -129,14 +134,14 @@ class Lanes:
     def _make(self, declared: McpServer, folder: Path) -> _Open:
         journal = Journal(declared.name, self._run)
         findings = Findings(declared.name, self._run.emit)
-        policy = Policy(declared, self._approvals)
+        policy, faults = Policy(declared, self._approvals), LaneFaults(declared.name, self._faults)
         if self._session.phase == "record":
-            return self._recording(declared, folder, Recording(journal, policy, findings))
+            return self._recording(declared, folder, Recording(journal, policy, findings, faults))
         value = self._recorded.get(declared.name)
         if value is None:
             raise LaneError(f"mcp.{declared.name}: the cassette has no recording of this server; record again")
-        recorded = lane_file.load(declared.name, value)
-        replay = Replay(journal, recorded, policy, findings, self._veil)
+        recorded = _answered(lane_file.load(declared.name, value))
+        replay = Replay(journal, recorded, policy, findings, self._veil, faults)
         door = Door(declared.name, folder, replaying(replay))
         return _Open(declared, journal, findings, door, HttpDoor(_routed(Answering(replay, recorded))), replay)
 
@@ -174,6 +179,11 @@ class Lanes:
         stderr = tuple(lane.servers.stderr) if lane.servers else ()
         written = lane_file.dump(self._veil.lane(lane.journal.lane()))
         return LaneResult(written, tuple(lane.findings.entries), stderr)
+
+
+def _answered(recorded: Lane) -> Lane:
+    """The lane without the calls that were faults: those are made anew, never matched."""
+    return replace(recorded, calls=tuple(call for call in recorded.calls if call.by != "fault"))
 
 
 def variable(declared: McpServer) -> str:

@@ -20,6 +20,10 @@ class Peer(Protocol):
         """Answer a request of the agent. `status` matters to HTTP only."""
         ...
 
+    def hang_up(self, request: Message) -> None:
+        """Be gone, as a server that crashed over this request."""
+        ...
+
     def send(self, message: Message, within: Message | None) -> None:
         """Send a message of the server's own; `within`: the agent's open request it belongs to."""
         ...

@@ -23,6 +23,8 @@ class Local:
     by: Author
     reason: str = ""
     """Why a call was refused."""
+    silent_s: float | None = None
+    """A fault: no answer, and after so long no server."""
     problem: str = ""
     """What the spec lacks: no declared result is left for this call."""
 

@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from flowproof_addons.mcp import faulty
 from flowproof_addons.mcp import message as rpc
+from flowproof_addons.mcp.faulty import LaneFaults
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal
 from flowproof_addons.mcp.message import Message
 from flowproof_addons.mcp.pace import FRAME_GAP_S
 from flowproof_addons.mcp.peer import NOTED, Peer
 from flowproof_addons.mcp.policy import Local, Policy
+from flowproof_addons.session import McpFault
 from flowproof_addons.trace.model import JsonValue
 
 _BOUND = frozenset(
@@ -32,6 +35,8 @@ class Open:
     """In the journal; None for a catalogue request."""
     last_frame: float = float("-inf")
     cancelled: bool = False
+    slow_s: float = 0.0
+    """A fault: the answer comes no earlier than so long after the request."""
     arrived: float | None = None
     """When the server answered, if the answer is being held back."""
 
@@ -52,6 +57,7 @@ class Recording:
     journal: Journal
     policy: Policy
     findings: Findings
+    faults: LaneFaults = field(default_factory=LaneFaults)
     _open: list[Open] = field(default_factory=list)
     _pending: list[Pending] = field(default_factory=list)
     _sessions: int = 0
@@ -102,7 +108,8 @@ class Recording:
             return 0.0
         now = self.journal.run.now()
         request.arrived = now
-        return max(self.journal.run.pace.delay(request.opened, now), request.last_frame + FRAME_GAP_S - now)
+        apart = self.journal.run.pace.delay(request.opened, now)
+        return max(apart, request.last_frame + FRAME_GAP_S - now, request.opened + request.slow_s - now)
 
     async def hold(self, peer: Peer, message: Message, within: Sequence[Message] | None = None) -> None:
         """Wait until an answer may go to the agent."""
@@ -137,6 +144,9 @@ class Recording:
 
     def _request(self, peer: Peer, message: Message) -> Local | None:
         number, local = None, None
+        fault = self.faults.due(message)
+        if fault is not None and fault.kind != "slow":
+            return self._fail(peer, message, fault)
         if rpc.method(message) not in rpc.CATALOGUE:
             local = self.policy.answer(message)
             number = self.journal.opened(message, self._join(peer), local.by if local else "server")
@@ -144,8 +154,18 @@ class Recording:
             self.journal.closed(number, local.outcome, by=local.by)
             self.findings.local(local)
             return local
-        self._open.append(Open(peer, message, self.journal.run.now(), number))
+        slow_s = fault.seconds if fault is not None else 0.0
+        self._open.append(Open(peer, message, self.journal.run.now(), number, slow_s=slow_s))
         return None
+
+    def _fail(self, peer: Peer, message: Message, fault: McpFault) -> Local:
+        number = self.journal.opened(message, self._join(peer), "fault")
+        outcome = faulty.outcome(fault, message)
+        if outcome is None:
+            self.journal.cancelled(number)
+            return Local({}, "fault", silent_s=fault.seconds)
+        self.journal.closed(number, outcome, by="fault")
+        return Local(outcome, "fault")
 
     def _note(self, peer: Peer, message: Message) -> None:
         method = rpc.method(message)

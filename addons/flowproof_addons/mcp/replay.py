@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 
-from flowproof_addons.mcp import divergence, score
+from flowproof_addons.mcp import divergence, faulty, score
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp.conductor import Asked, Conductor
+from flowproof_addons.mcp.faulty import LaneFaults
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal
 from flowproof_addons.mcp.lane import Lane, Listing
@@ -31,12 +32,21 @@ def _placed(key: Key, user_turn: int | None) -> Key:
 class Replay:
     """One lane being replayed. Everything happens on the event loop, in `receive` or in a timer."""
 
-    def __init__(self, journal: Journal, recorded: Lane, policy: Policy, findings: Findings, veil: Veil) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        recorded: Lane,
+        policy: Policy,
+        findings: Findings,
+        veil: Veil,
+        faults: LaneFaults | None = None,
+    ) -> None:
         self.journal = journal
         self._recorded = recorded
         self._policy = policy
         self._findings = findings
         self._veil = veil
+        self._faults = faults or LaneFaults()
         self._conductor = Conductor(journal, recorded, findings, veil)
         self._queue = Queue([_placed(rpc.key(c.method, c.params), c.user_turn) for c in recorded.calls])
         self._catalogue: dict[Key, list[Listing]] = defaultdict(list)
@@ -121,6 +131,11 @@ class Replay:
             self._attempted(peer, message)
             peer.answer(message, rpc.error(_OVER))
             return
+        fault = self._faults.due(message)
+        if fault is not None and fault.kind != "slow":
+            self._conductor.join(peer)
+            faulty.strike(fault, message, peer, self.journal)
+            return
         seen = self._veil.message(message)
         key = _placed(rpc.key(rpc.method(seen), rpc.compared(seen)), self._user_turn)
         self._tickets += 1
@@ -131,7 +146,9 @@ class Replay:
             self._refuse(peer, message, report)
             return
         self._conductor.join(peer)
-        self._waiting[self._tickets] = Asked(peer, message, key, place)
+        self._waiting[self._tickets] = Asked(
+            peer, message, key, place, slow_s=fault.seconds if fault is not None else 0.0
+        )
         for released, ticket in self._queue.release():
             self._let_through(released, self._waiting.pop(ticket))
 

@@ -33,6 +33,10 @@ class Pipe:
         """Write an answer line."""
         self.line(rpc.write(rpc.answer(rpc.request_id(request), outcome)))
 
+    def hang_up(self, request: Message) -> None:
+        """Close the pipe: the stand-in ends."""
+        self.writer.close()
+
     def send(self, message: Message, within: Message | None) -> None:
         """Write a message of the server's own."""
         self.line(rpc.write(message))

@@ -122,6 +122,9 @@ class _Link:
         forwarded: list[Message] = []
         for message in messages:
             local = self.owner.lane.from_agent(self.pipe, message)
+            if local is not None and local.silent_s is not None:
+                asyncio.get_running_loop().call_later(local.silent_s, self.pipe.hang_up, message)
+                continue
             if local is not None:
                 self.pipe.answer(message, local.outcome)
                 continue

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from flowproof_addons.trace import body_form, delta, frames
 from flowproof_addons.trace.json_value import size
-from flowproof_addons.trace.model import Attempt, Exchange, JsonBody, JsonValue, Reply, Request
+from flowproof_addons.trace.model import Attempt, Exchange, Fault, JsonBody, JsonValue, Reply, Request
 from flowproof_addons.trace.shape import Node
 
 _MOST_THREADS = 8
 _MOST_BYTES = 64 * 1024 * 1024
 _KNOWN = frozenset(
     "n user_turn dialect method path query headers sha256 request reply attempts served_from equality rules"
-    " divergence".split()
+    " divergence fault".split()
 )
 
 
@@ -174,6 +174,8 @@ def _outcome(exchange: Exchange) -> dict[str, JsonValue]:
         entry["rules"] = list(exchange.rules)
     if exchange.divergence is not None:
         entry["divergence"] = exchange.divergence
+    if exchange.fault is not None:
+        entry["fault"] = {"turn": exchange.fault.turn, "label": exchange.fault.label}
     return entry
 
 
@@ -193,6 +195,7 @@ def _exchange(node: Node, request: Node, base: Exchange | None) -> Exchange:
         equality=equality.value if equality is not None else None,  # type: ignore[arg-type]  # checked above
         rules=tuple(item.text() for item in members["rules"].items()) if "rules" in members else (),
         divergence=members["divergence"].value if "divergence" in members else None,
+        fault=_fault(members["fault"]) if "fault" in members else None,
         user_turn=members["user_turn"].integer() if "user_turn" in members else None,
         extra={key: member.value for key, member in members.items() if key not in _KNOWN},
     )
@@ -250,6 +253,10 @@ def _read_headers(node: Node | None, base: Mapping[str, str]) -> dict[str, str]:
         else:
             headers[name] = value.text()
     return headers
+
+
+def _fault(node: Node) -> Fault:
+    return Fault(node.get("label").text(), node.get("turn").integer())
 
 
 def _attempt(node: Node) -> Attempt:

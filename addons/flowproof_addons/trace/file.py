@@ -21,7 +21,7 @@ from flowproof_addons.trace.shape import Node, ShapeError
 FORMAT = 1
 """The major version of the format that this code reads and writes."""
 
-_KNOWN = frozenset("flowproof recorded_by recorded_at spec model side_calls mcp mocks".split())
+_KNOWN = frozenset("flowproof recorded_by recorded_at spec model side_calls faulted mcp mocks".split())
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
 
@@ -113,6 +113,11 @@ def _document(trace: Trace, used: dict[str, bytes]) -> JsonValue:
     for number, exchange in enumerate(trace.exchanges, 1):
         entry = blobs.take_out(writer.write(number, exchange), used.__setitem__)
         (turns if exchange.is_turn else side_calls).append(entry)
+    after = len(trace.exchanges) + 1
+    faulted: list[JsonValue] = [
+        blobs.take_out(writer.write(number, exchange), used.__setitem__)
+        for number, exchange in enumerate(trace.faulted, after)
+    ]
     document: dict[str, JsonValue] = {
         "flowproof": FORMAT,
         "recorded_by": trace.recorded_by,
@@ -122,6 +127,8 @@ def _document(trace: Trace, used: dict[str, bytes]) -> JsonValue:
     }
     if side_calls:
         document["side_calls"] = side_calls
+    if faulted:
+        document["faulted"] = faulted
     if trace.mcp:
         document["mcp"] = dict(trace.mcp)
     if trace.mocks is not None:
@@ -132,11 +139,13 @@ def _document(trace: Trace, used: dict[str, bytes]) -> JsonValue:
 def _trace(node: Node, folder: Path) -> Trace:
     members = node.members()
     _check_version(node)
+    exchanges = _exchanges(node, folder)
     return Trace(
         recorded_by=node.get("recorded_by").text(),
         recorded_at=node.get("recorded_at").text(),
         spec=node.get("spec").text(),
-        exchanges=_exchanges(node, folder),
+        exchanges=tuple(exchange for exchange in exchanges if exchange.fault is None),
+        faulted=tuple(exchange for exchange in exchanges if exchange.fault is not None),
         mcp={name: lane.value for name, lane in members["mcp"].members().items()} if "mcp" in members else {},
         mocks=members["mocks"].value if "mocks" in members else None,
         extra={key: member.value for key, member in members.items() if key not in _KNOWN},
@@ -155,15 +164,20 @@ def _check_version(node: Node) -> None:
 
 
 def _exchanges(node: Node, folder: Path) -> tuple[Exchange, ...]:
-    entries = [(entry, True) for entry in node.get("model").get("turns").items()]
+    """Turns, side calls and faulted requests, by their numbers."""
+    entries = [(entry, "turn") for entry in node.get("model").get("turns").items()]
     if node.has("side_calls"):
-        entries += [(entry, False) for entry in node.get("side_calls").items()]
+        entries += [(entry, "side call") for entry in node.get("side_calls").items()]
+    if node.has("faulted"):
+        entries += [(entry, "faulted") for entry in node.get("faulted").items()]
     reader = Reader()
     exchanges = []
-    for entry, is_turn in sorted(entries, key=lambda pair: pair[0].get("n").integer()):
+    for entry, kind in sorted(entries, key=lambda pair: pair[0].get("n").integer()):
         exchange = reader.read(blobs.put_back(entry, lambda digest: _fetch(digest, folder)))[1]
-        if exchange.is_turn is not is_turn:
-            raise entry.wrong("a turn has a `dialect`" if is_turn else "a side call has no `dialect`")
+        if exchange.is_turn is (kind == "side call"):
+            raise entry.wrong("a side call has no `dialect`" if exchange.is_turn else "a turn has a `dialect`")
+        if (exchange.fault is not None) is not (kind == "faulted"):
+            raise entry.wrong("only what stands under `faulted` has a `fault`, and all of it")
         exchanges.append(exchange)
     return tuple(exchanges)
 

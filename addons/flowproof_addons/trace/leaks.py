@@ -34,6 +34,8 @@ def find(trace: Trace, name: str, value: str) -> list[Leak]:
         else:
             side_call += 1
             search.exchange(exchange, None, f"side call {side_call}: ")
+    for number, exchange in enumerate(trace.faulted, 1):
+        search.exchange(exchange, None, f"faulted request {number}: ")
     for server, lane in trace.mcp.items():
         search.value(lane, None, "", ("mcp", server))
     search.value(trace.mocks, None, "", ("mocks",))

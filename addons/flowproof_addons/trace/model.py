@@ -104,6 +104,16 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """What a spec's `faults:` did to a model request, which is then no turn."""
+
+    label: str
+    """Which entry of the spec: `turn 2: answer 429`."""
+    turn: int
+    """The turn it stood in for, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """One request and its reply: a *turn* when a dialect claims it, else a *side call*."""
 
@@ -122,6 +132,8 @@ class Exchange:
     """In a replayed trace: the divergence report of a request that no recording answers (`matching.divergence`)."""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     """Members of its entry in the file that this version does not know: kept as they are, never dropped."""
+    fault: Fault | None = None
+    """The fault it was answered with; such exchanges stand in `Trace.faulted`."""
     user_turn: int | None = None
     """In a conversation: the user turn it belongs to, from 1."""
 
@@ -148,6 +160,8 @@ class Trace:
     """The `tools:` results in force when this was recorded."""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     """Other top-level members (egress, ...): kept as they are, never dropped."""
+    faulted: tuple[Exchange, ...] = ()
+    """Requests answered with a fault of the spec's, in order; each has its `fault`. They are no turns."""
 
     @property
     def turns(self) -> tuple[Exchange, ...]:

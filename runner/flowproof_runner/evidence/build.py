@@ -12,7 +12,7 @@ from flowproof_addons.session import ToolMock
 from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue, Trace
 from flowproof_runner.evidence.conversation import Answered, Conversations
 from flowproof_runner.evidence.growth import History
-from flowproof_runner.evidence.model import MODEL, AnyEvent, Asked, Decided, Diverged, Evidence, Replied, Told
+from flowproof_runner.evidence.model import MODEL, AnyEvent, Asked, Decided, Diverged, Evidence, Faulted, Replied, Told
 from flowproof_runner.evidence.names import aliases
 from flowproof_runner.expectations.matchers import equal
 
@@ -67,7 +67,7 @@ def merged(model: Iterable[AnyEvent], others: Iterable[Placed]) -> tuple[AnyEven
     waiting = sorted(others, key=lambda placed: (placed.after, placed.tick))
     stream: list[AnyEvent] = []
     for event in model:
-        if isinstance(event, Asked) and event.turn is not None:
+        if isinstance(event, Asked | Faulted) and event.turn is not None:
             while waiting and waiting[0].after < event.turn:
                 stream.append(waiting.pop(0).event)
         stream.append(event)
@@ -89,6 +89,7 @@ class _Model:
     """Reads the model boundary turn by turn."""
 
     def __init__(self, trace: Trace, registry: Registry, mocks: Sequence[ToolMock]) -> None:
+        self.faults = trace.faulted
         self.turns = [(turn, registry.named(turn.dialect or "")) for turn in trace.turns]
         self.mocks = {mock.name: mock for mock in mocks}
         self.conversations = Conversations()
@@ -96,6 +97,7 @@ class _Model:
 
     def events(self) -> Iterator[AnyEvent]:
         for number, (turn, dialect) in enumerate(self.turns, 1):
+            yield from self._faulted(number)
             if dialect is None:
                 continue
             grown = self.history.grown(turn.request)
@@ -111,6 +113,15 @@ class _Model:
             else:
                 body = turn.reply.body.value if isinstance(turn.reply.body, JsonBody) else None
                 yield from self._replied(turn, number, thread, dialect.read_reply(body), known)
+
+        yield from self._faulted(None)
+
+    def _faulted(self, before: int | None) -> Iterator[Faulted]:
+        """The faults in the way of a turn; None: of turns that did not come to be."""
+        for exchange in self.faults:
+            fault = exchange.fault
+            if fault is not None and (fault.turn == before or (before is None and fault.turn > len(self.turns))):
+                yield Faulted(seq=0, lane=MODEL, turn=before, label=fault.label, status=exchange.reply.status)
 
     def _replied(
         self, turn: Exchange, number: int, thread: str, reply: ModelReply, known: tuple[str, ...]

@@ -107,6 +107,8 @@ class Returned(Event):
     """Answered by the spec, not by the server."""
     duration_ms: float | None = None
     size_bytes: int | None = None
+    fault: bool = False
+    """It is a fault of the spec's; the server was not asked."""
     fixture_miss: bool = False
     """A fixture of this tool is declared, but none for this call."""
 
@@ -157,8 +159,28 @@ class Diverged(Event):
     report: Mapping[str, JsonValue]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faulted(Event):
+    """A model request was answered with a fault of the spec's: it was no turn; `turn` is the one it stood in for."""
+
+    label: str
+    status: int
+    """Of the answer; 0 where there was none."""
+
+
 type AnyEvent = (
-    Asked | Replied | Decided | Dispatched | Denied | Returned | Told | Confirmed | Concluded | Discovered | Diverged
+    Asked
+    | Replied
+    | Decided
+    | Dispatched
+    | Denied
+    | Returned
+    | Told
+    | Confirmed
+    | Concluded
+    | Discovered
+    | Diverged
+    | Faulted
 )
 
 

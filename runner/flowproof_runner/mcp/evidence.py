@@ -90,6 +90,7 @@ def _events(lane: str, number: int, call: Call, joins: _Joins) -> Iterator[Place
             result=result,
             is_error=is_error,
             mocked=call.by == "spec",
+            fault=call.by == "fault",
             duration_ms=float(call.ms),
             size_bytes=len(json_value.dump(dict(call.outcome)).encode("utf-8", "surrogatepass")),
         )

@@ -123,7 +123,7 @@ def _cause(cause: SharedCause, style: Style) -> Iterator[str]:
 def _remarks(run: RunResult, style: Style) -> Iterator[str]:
     notes = [(flow.spec, note) for flow in run.flows for note in flow.notes]
     pins = [(flow.spec, pin) for flow in run.flows for pin in flow.pins]
-    if notes or run.notes or pins:
+    if notes or run.notes or pins or any(flow.faults for flow in run.flows):
         yield ""
     yield from (f"{style('note', 'yellow')}  {clean(note)}" for note in run.notes)
     yield from (f"{style('note', 'yellow')}  {spec}: {clean(note)}" for spec, note in notes)

@@ -19,6 +19,7 @@ from flowproof_runner.evidence.model import (
     Dispatched,
     Diverged,
     Evidence,
+    Faulted,
     Replied,
     Returned,
     Told,
@@ -78,6 +79,9 @@ def _event(event: AnyEvent, style: Style, width: int | None) -> Iterator[str]:
             yield _labelled(f"{event.lane} offers", words.number(len(event.tools), "tool"), style)
         case Diverged():
             yield style("  diverged ", "red", "bold") + clean(str(event.report.get("message", "")))
+        case Faulted():
+            answered = f" (answered {event.status})" if event.status else ""
+            yield style("  fault    ", "yellow", "bold") + clean(event.label) + answered
         case _:
             assert_never(event)
 
@@ -87,7 +91,11 @@ def _call(label: str, tool: str, value: JsonValue, style: Style, width: int | No
 
 
 def _marks(event: Told | Returned) -> str:
-    return " (error)" * event.is_error + " (from the spec)" * event.mocked
+    return (
+        " (error)" * event.is_error
+        + " (from the spec)" * event.mocked
+        + " (a fault)" * (isinstance(event, Returned) and event.fault)
+    )
 
 
 def _reply(event: Replied, style: Style, width: int | None) -> Iterator[str]:

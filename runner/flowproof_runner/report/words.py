@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from flowproof_runner.result import AgentEnd, Counts, FlowResult, SharedCause
+from flowproof_runner.result import AgentEnd, Counts, FaultUse, FlowResult, SharedCause
 
 _STOPPED = {
     "timed out": "was ended at its timeout",
@@ -66,3 +66,9 @@ def accept(cause: SharedCause) -> str | None:
     if not cause.id.endswith(".divergence"):
         return None
     return f"If the change is meant, accept it in all: flowproof heal --apply {shlex.join(cause.specs)}"
+
+
+def fault(use: FaultUse) -> str:
+    """`turn 2: answer 429: once`, with what became of it."""
+    often = {0: "never", 1: "once"}.get(use.count, f"{use.count} times")
+    return f"{use.name}: {often}" + (f" ({'; '.join(dict.fromkeys(use.remarks))})" if use.remarks else "")

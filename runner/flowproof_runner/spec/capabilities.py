@@ -18,6 +18,7 @@ SUPPORTED: frozenset[str] = frozenset(
         "egress",
         "enforce",
         "expect",
+        "faults",
         "home",
         "mcp",
         "output",

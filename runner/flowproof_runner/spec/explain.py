@@ -33,6 +33,9 @@ def _lines(spec: LoadedSpec) -> Iterator[str]:
         yield f"  {spec.document.where(('strict',))}: strict: every call must be claimed by an assert_tool_call"
     for tool in spec.spec.tools:
         yield f"tool {tool.name}: {_tool(tool)}"
+    for number, fault in enumerate(spec.spec.faults):
+        often = "" if fault.times == 1 else f", {fault.times} times in a row"
+        yield f"fault {spec.document.where(('faults', number))}: {fault.label}{often}"
     yield f"needs: {', '.join(sorted({capability for _, capability in needed(spec.document.root)}))}"
 
 

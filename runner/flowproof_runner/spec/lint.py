@@ -52,6 +52,7 @@ def contradictions(spec: Spec) -> Iterator[Complaint]:
     yield from _mocked_twice(spec)
     yield from _opposed([entry.step for entry in spec.steps])
     yield from _unobservable(spec)
+    yield from _faults(spec)
     yield from _unhidable(spec)
 
 
@@ -104,3 +105,16 @@ def too_short(text: str) -> str:
     """Why a text cannot be hidden; the text itself may be a secret and is not shown."""
     count = f"{len(text)} character{'' if len(text) == 1 else 's'}"
     return f"{count} cannot be hidden, a text is found by accident below {SHORTEST}"
+
+
+def _faults(spec: Spec) -> Iterator[Complaint]:
+    servers = [server.name for server in spec.mcp]
+    seen: dict[str, int] = {}
+    for number, fault in enumerate(spec.faults):
+        if fault.mcp is not None and fault.mcp not in servers:
+            known = ", ".join(servers) or "none is declared"
+            yield Complaint(f"{fault.mcp!r} is no server under mcp; declared: {known}", ("faults", number, "mcp"))
+        if fault.label in seen:
+            said = f"says the same as entry {seen[fault.label] + 1}; give that one times"
+            yield Complaint(said, ("faults", number))
+        seen.setdefault(fault.label, number)

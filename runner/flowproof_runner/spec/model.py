@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from flowproof_runner.clients.names import names
 from flowproof_runner.spec.agent import Agent
+from flowproof_runner.spec.faults import FaultEntry
 from flowproof_runner.spec.fields import Flag, Json, Object, Part, Text, Variable, Words
 from flowproof_runner.spec.mcp import Server
 from flowproof_runner.spec.pins import PinEntry
@@ -53,7 +54,7 @@ class Spec(Part):
     steps: tuple[StepForm, ...] = Field(description="Prompts and assertions.", json_schema_extra={"minItems": 1})
     strict: Flag = Field(default=False, description="Every tool call must be claimed by an assert_tool_call.")
     pins: tuple[PinEntry, ...] = Field(default=(), description="Spans of requests that may differ between runs.")
-    faults: tuple[Json, ...] = Field(default=(), description="Injected failures.")
+    faults: tuple[FaultEntry, ...] = Field(default=(), description="Failures that the agent meets, in both phases.")
     expect: Object = Field(default_factory=dict, description="Contract checks.")
     enforce: Annotated[tuple[Enforcement, ...] | Literal["observe"], BeforeValidator(_enforced)] = Field(
         default=(), description="Which contract rules refuse calls before they reach a server."

@@ -62,6 +62,7 @@ def matcher(dialects: Registry, clock: list[dt.datetime]) -> Callable[..., Match
         pins: Sequence[Pin] = (),
         secrets: Mapping[str, str] | None = None,
         user_turn: int | None = None,
+        aside: int | None = None,
         **circumstances: str,
     ) -> Matcher:
         redactor = Redactor(secrets or {})
@@ -72,6 +73,7 @@ def matcher(dialects: Registry, clock: list[dt.datetime]) -> Callable[..., Match
             clock=lambda: clock[-1],
             redactor=redactor,
             user_turn=user_turn,
+            aside=aside,
             **circumstances,
         )
 

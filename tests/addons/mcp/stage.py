@@ -28,6 +28,9 @@ class MemoryPeer:
         self.got.append(("answer", request.get("id"), outcome))
         self.statuses.append(status)
 
+    def hang_up(self, request: Message) -> None:
+        self.got.append(("gone", request.get("id")))
+
     def send(self, message: Message, within: Message | None) -> None:
         self.got.append(("sent", rpc.method(message)))
         self.messages.append(message)

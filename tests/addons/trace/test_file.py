@@ -20,6 +20,7 @@ from flowproof_addons.trace.model import (
     Attempt,
     BytesBody,
     Exchange,
+    Fault,
     JsonBody,
     JsonValue,
     MultipartBody,
@@ -81,6 +82,12 @@ exchanges = st.builds(
     values,
     st.dictionaries(st.sampled_from(["later", "more"]), values, max_size=2),
 )
+faulted = st.builds(
+    lambda exchange, dialect, fault: replace(exchange, dialect=dialect, fault=fault),
+    exchanges,
+    st.sampled_from(["openai-chat", "x"]),
+    st.builds(Fault, text, st.integers(1, 9)),
+)
 traces = st.builds(
     Trace,
     text,
@@ -90,6 +97,7 @@ traces = st.builds(
     st.dictionaries(text, values, max_size=2),
     values,
     st.dictionaries(st.sampled_from(["egress", "zz"]), values, max_size=2),
+    st.lists(faulted, max_size=2).map(tuple),
 )
 
 

@@ -71,6 +71,7 @@ def _body(story: Story, name: str) -> Iterator[Child]:
     )
     yield el("p", f"There is no timeline: {story.trouble}", cls="note bad") if story.trouble else None
     yield _part("Pins", el("ul", _pins(flow)) if flow.pins else None)
+    yield _part("Faults", el("ul", (el("li", words.fault(use)) for use in flow.faults)) if flow.faults else None)
     yield _part("Notes", el("ul", (el("li", note) for note in flow.notes)) if flow.notes else None)
     yield _part("Containment", _containment(flow) if flow.agent is not None else None)
     yield _part("Agent", _agent(story) if flow.agent is not None else None)

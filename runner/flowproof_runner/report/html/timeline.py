@@ -47,6 +47,7 @@ def _turn(turn: Turn, name: str, shown_above: Container[str]) -> Markup:
     return el(
         "li",
         el("h5", heading, " ", el("span", join(" · ", _facts(turn)), cls="facts")),
+        [el("p", el("b", "fault: "), event.label, cls="note") for event in turn.faults],
         [_heard(said) for said in turn.heard],
         _told(turn.told, name),
         _diverged(turn, shown_above),

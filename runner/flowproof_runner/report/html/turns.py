@@ -51,6 +51,8 @@ class Turn:
     strays: list[Call] = field(default_factory=list)
     """Calls the agent made after it without being asked, and results it brought along from elsewhere."""
     diverged: seen.Diverged | None = None
+    faults: list[seen.Faulted] = field(default_factory=list)
+    """What stood in its way first."""
     confirmed: list[seen.Confirmed] = field(default_factory=list)
     """Confirmations that are bound to no call."""
 
@@ -65,6 +67,9 @@ def turns(told: Told) -> tuple[Turn, ...]:
         if isinstance(event, seen.Asked) and event.turn is not None:
             current = found[event.turn]
             current.asked = event
+        if isinstance(event, seen.Faulted):
+            found.get(event.turn or 0, current).faults.append(event)
+            continue
         _note(event, adapter if event.turn is None else current, calls)
     return tuple(
         turn
