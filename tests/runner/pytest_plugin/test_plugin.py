@@ -20,8 +20,9 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A project with one recorded flow, `specs/booking.flow.yaml`."""
-    for name in ("FLOWPROOF_RUNS_DIR", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER_COUNT"):
+    for name in ("FLOWPROOF_RUNS_DIR", "PYTEST_XDIST_WORKER_COUNT"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:recording -p no:cassetter")
     specs = pytester.mkdir("specs")
     shutil.copy(ROOT / "examples" / "agents" / "stdlib_loop.py", pytester.path / "agent.py")
     text = (ROOT / "specs" / "booking.flow.yaml").read_text()
@@ -143,6 +144,39 @@ def test_workers_of_xdist_have_a_boundary_each(project: pytest.Pytester) -> None
     result = project.runpytest_subprocess("--flowproof-collect", "-n", "2", "--dist=each")
     result.assert_outcomes(passed=4)
     assert len(list(project.path.glob(".flowproof/runs/2*/boundary"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("other", "options"),
+    [
+        ("recording", ["--block-network", "--record-mode=none"]),
+        ("cassetter", ["--record-mode=none"]),
+    ],
+)
+def test_it_works_beside_plugins_that_patch_http_clients(
+    other: str, options: list[str], project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They block or replay what the tests' own process sends; our flows are other processes' affair."""
+    third = ({"recording", "cassetter"} - {other}).pop()
+    monkeypatch.setenv("PYTEST_ADDOPTS", f"-p no:{third}")
+    project.makepyfile(
+        """
+        import socket
+        import pytest
+
+        def test_booking(flowproof):
+            result = flowproof.replay("specs/booking.flow.yaml")
+            assert result.verdict == "pass", flowproof.report(result)
+
+        @pytest.mark.skipif("not config.getoption('--block-network', False)")
+        def test_the_other_plugin_does_its_work(flowproof):
+            with pytest.raises(RuntimeError, match="Network is disabled"):
+                socket.socket().connect(("127.0.0.1", 9))
+        """
+    )
+    result = project.runpytest_subprocess("--flowproof-collect", *options)
+    blocked = other == "recording"
+    result.assert_outcomes(passed=2 + blocked, skipped=1 - blocked)
 
 
 def test_nothing_is_imported_by_who_does_not_use_it(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
