@@ -53,3 +53,23 @@ def test_the_words_say_what_it_means_and_which_pin_mends_it() -> None:
         "system[0].text holds today's date (2026-12-02): this cassette is good for one day;"
         " add pins: [{ at: 'system[0].text', kind: date, why: ... }]"
     )
+
+
+@pytest.mark.parametrize(
+    ("pin", "told"),
+    [
+        (Pin(match=r"Today is (\S+)"), 0),
+        (Pin(match=r"Session (\S+)"), 1),
+        (Pin(kind="path"), 1),
+        (Pin(kind="date"), 0),
+    ],
+)
+def test_a_pin_that_is_about_something_else_covers_nothing(pin: Pin, told: int) -> None:
+    assert len(hints("Session 7. Today is 2026-12-02", pins=(pin,))) == told
+
+
+def test_a_real_date_beside_a_clock_of_the_agents_own_is_told_as_such() -> None:
+    looking = Hints((), TODAY, "", "2020-01-01T00:00:00Z")
+    looking.look(Request("POST", "/v1/messages", "", JsonBody({"system": "Today is 2026-12-02."})))
+    (hint,) = looking.found
+    assert hint.words().startswith("system holds today's real date (2026-12-02): it is not from agent.clock 2020-01-01")

@@ -25,13 +25,20 @@ def _install(at: float, moves: bool, announced: str) -> None:
         "asctime": lambda t=None: asctime(localtime(now()) if t is None else t),
         "strftime": lambda form, t=None: strftime(form, localtime(now()) if t is None else t),
     }
-    vars(time).update(replaced)
+    for name, function in replaced.items():
+        setattr(time, name, function)
 
     # The type stays the one that C code and `is` comparisons know; only its methods that read the clock change.
     members = gc.get_referents(datetime.datetime.__dict__)[0]
     utc = datetime.timezone.utc  # noqa: UP017 - Python 3.10 and older
-    members["now"] = classmethod(lambda cls, tz=None: cls.fromtimestamp(now(), tz))
-    members["utcnow"] = classmethod(lambda cls: cls.fromtimestamp(now(), utc).replace(tzinfo=None))
+
+    def local(cls: "type[datetime.datetime]", tz: "datetime.tzinfo | None" = None) -> datetime.datetime:
+        return cls.fromtimestamp(now(), tz)
+
+    def universal(cls: "type[datetime.datetime]") -> datetime.datetime:
+        return cls.fromtimestamp(now(), utc).replace(tzinfo=None)
+
+    members.update(now=classmethod(local), utcnow=classmethod(universal))
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime.datetime))
 
     with open(os.path.join(announced, f"python-{os.getpid()}"), "w"):
