@@ -86,7 +86,7 @@ def _offered(body: Object) -> Iterator[Object]:
 
 
 def _schema(tool: Object) -> Object:
-    given = (tool.get(key) for key in ("parameters", "input_schema", "parametersJsonSchema"))
+    given = (tool.get(key) for key in ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema"))
     return next(filter(None, map(raw.as_object, given)), {})
 
 
