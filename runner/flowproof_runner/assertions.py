@@ -34,8 +34,16 @@ def judge(draft: Draft, trace: Trace, registry: Registry) -> None:
     draft.add(found for findings, _ in controls for found in findings)
     draft.notes += (note.message for note in judgement.notes)
     draft.notes += observed.uncaught(draft, evidence)
+    user_turns = {each.number: each.user_turn for each in spec.steps}
     steps = [
-        StepResult(number=step.number, text=step.text, ok=step.passed, where=step.where, note=step.note)
+        StepResult(
+            number=step.number,
+            text=step.text,
+            ok=step.passed,
+            where=step.where,
+            note=step.note,
+            user_turn=user_turns[step.number],
+        )
         for step in judgement.steps
     ]
     draft.steps = sorted([*steps, *(step for _, step in controls)], key=lambda step: step.number)

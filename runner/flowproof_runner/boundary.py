@@ -17,6 +17,7 @@ from flowproof_addons.session import Session
 from flowproof_addons.trace import journal
 from flowproof_addons.trace.model import Exchange, JsonValue
 from flowproof_runner.boundary_process import BoundaryError, BoundaryProcess
+from flowproof_runner.drivers.dialogue import Settling
 
 type Message = dict[str, JsonValue]
 
@@ -49,6 +50,8 @@ class Outcome:
     """Names of secrets that crossed and were written as placeholders."""
     lanes: Mapping[str, JsonValue]
     """Per MCP server: what its lane recorded and found."""
+    unsettled: str = ""
+    """Of a conversation: why its last user turn had not settled."""
     faulted: tuple[Exchange, ...] = ()
     """Model requests answered with a fault: no turns."""
     faults: tuple[Mapping[str, JsonValue], ...] = ()
@@ -71,11 +74,20 @@ class BoundarySession:
     """Model requests that have arrived so far."""
     watch: Callable[[Message], None] | None = None
     """Called on the reader's thread with every event, as it happens."""
+    _rest: dict[int, Settling] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
         """The model API's base URL, without `/v1`."""
         return f"http://127.0.0.1:{self.port}"
+
+    def begin(self, user_turn: int) -> None:
+        """Of a conversation: what arrives from now on belongs to this user turn."""
+        self._boundary.begin(self, user_turn)
+
+    def settling(self, user_turn: int) -> Settling | None:
+        """Of a conversation: how this user turn came to rest; None while the agent is at work on it."""
+        return self._rest.get(user_turn)
 
     def close(self) -> Outcome:
         """End the session; whoever is still connected is cut off."""
@@ -87,6 +99,10 @@ class BoundarySession:
             self.turns += 1
         elif event["event"] == "fault":
             self.turns -= 1
+        elif event["event"] == "settled":
+            self._rest[_integer(event["user_turn"])] = Settling("settled", str(event["text"]))
+        elif event["event"] == "stalled":
+            self._rest[_integer(event["user_turn"])] = Settling("stalled", str(event["why"]))
         elif event["event"] in ("divergence", "finding", "problem"):
             self.diverged.set()
         if self.watch is not None:
@@ -151,6 +167,10 @@ class Boundary:
         """Return when the process has hung up."""
         self._reader.join()
 
+    def begin(self, session: BoundarySession, user_turn: int) -> None:
+        """Tell the boundary of the next user turn, before the agent is."""
+        self._ask({"do": "begin", "session": session.id, "user_turn": user_turn})
+
     def close_session(self, session: BoundarySession) -> Outcome:
         """End a session and read its journal."""
         found = self._ask({"do": "close", "session": session.id})
@@ -172,6 +192,7 @@ class Boundary:
             hints=tuple(str(h) for h in _list(found["hints"])),
             redacted=tuple(str(n) for n in _list(found["redacted"])),
             lanes=_object(found["lanes"]),
+            unsettled=str(found["unsettled"]),
         )
 
     def close(self) -> None:

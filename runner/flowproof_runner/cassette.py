@@ -7,7 +7,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import Trace
-from flowproof_runner import faults, plan
+from flowproof_runner import conversation, faults, plan
 from flowproof_runner.spec.file import SUFFIXES, LoadedSpec
 
 
@@ -24,8 +24,8 @@ def path_of(spec: Path) -> Path:
 def load(spec: LoadedSpec) -> Trace:
     """The spec's cassette.
 
-    Raises CassetteError if there is none, or if `tools:` results were edited since; FlowproofError if it cannot be
-    read.
+    Raises CassetteError if there is none, or if `tools:` results or the number of user turns were edited since;
+    FlowproofError if it cannot be read.
     """
     path = path_of(spec.path)
     if not path.exists():
@@ -35,6 +35,11 @@ def load(spec: LoadedSpec) -> Trace:
         raise CassetteError(
             f"{spec.document.where(('tools',))}: the results under tools: are not those {path.name} was recorded with:"
             f" record again: flowproof record {spec.path}"
+        )
+    if unlike := conversation.unlike(spec, trace):
+        raise CassetteError(
+            f"{spec.document.where(('conversation',))}: {path.name} {unlike}: record again: flowproof record"
+            f" {spec.path}"
         )
     recorded = trace.extra.get(faults.RECORDED)
     if recorded is not None and recorded != faults.kept(spec.spec):

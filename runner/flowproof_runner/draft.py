@@ -13,11 +13,22 @@ from flowproof_runner import controls, verdicts
 from flowproof_runner.containment.evidence import as_json
 from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.drivers.base import DriverResult
+from flowproof_runner.drivers.dialogue import Dialogue
 from flowproof_runner.drivers.tail import tail
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Finding
 from flowproof_runner.habitat.habitat import Habitat
-from flowproof_runner.result import AgentEnd, Counts, FaultUse, FlowResult, PinUse, StepResult, finding, verdict
+from flowproof_runner.result import (
+    AgentEnd,
+    Counts,
+    FaultUse,
+    FlowResult,
+    PinUse,
+    StepResult,
+    UserTurn,
+    finding,
+    verdict,
+)
 from flowproof_runner.scrub import Scrubber
 from flowproof_runner.spec.file import LoadedSpec
 
@@ -47,6 +58,9 @@ class Draft:
     counts: Counts = field(default_factory=Counts)
     pins: Sequence[PinUse] = ()
     faults: tuple[FaultUse, ...] = ()
+    dialogue: Dialogue | None = None
+    """Of a conversation, once it has begun."""
+    conversation: Sequence[UserTurn] = ()
     agent: DriverResult | None = None
     contained: ContainmentReport | None = None
     cassette: Path | None = None
@@ -88,7 +102,8 @@ class Draft:
             phase=self.phase,
             verdict=name,
             exit_code=code,
-            prompt=self.spec.task,
+            prompt="\n".join(turn.text for turn in self.conversation) or self.spec.task,
+            conversation=tuple(self.conversation),
             findings=tuple(finding(self._clean(found)) for found in self.findings),
             notes=tuple(self.scrubber.text(note) for note in dict.fromkeys(self.notes)),
             steps=tuple(self.steps),

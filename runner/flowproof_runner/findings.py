@@ -46,6 +46,8 @@ class Finding:
     actual: JsonValue = None
     caused_by: str | None = None
     """Id of the finding that explains this one."""
+    user_turn: int | None = None
+    """In a conversation: the user turn it is about, from 1."""
     cause: str = ""
     """Equal for findings of different runs that have one cause, where that can be told."""
 

@@ -19,6 +19,7 @@ from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.draft import Draft, skipped
 from flowproof_runner.drivers.base import Addresses, Task
+from flowproof_runner.drivers.dialogue import Dialogue, Script, Settling, Source
 from flowproof_runner.drivers.handles import handles
 from flowproof_runner.drivers.spawn import Plain
 from flowproof_runner.habitat import of_spec
@@ -57,6 +58,14 @@ class OpenSession(Protocol):
         """Per MCP server, its stand-in's command."""
         ...
 
+    def begin(self, user_turn: int) -> None:
+        """Of a conversation: what arrives from now on belongs to this user turn."""
+        ...
+
+    def settling(self, user_turn: int) -> Settling | None:
+        """Of a conversation: how this user turn came to rest; None while the agent is at work on it."""
+        ...
+
     def close(self) -> Outcome:
         """End it: what crossed and what was found."""
         ...
@@ -84,6 +93,8 @@ class Flows:
     now: Callable[[], datetime] = _now
     proposing: bool = False
     """Recordings are put into their run folders as proposals; cassettes stay as they are."""
+    typed: Source | None = None
+    """Where the user turns of a conversation come from that no spec holds yet."""
 
     def within(self, suite: Suite) -> Flows:
         """The same for the flows of one suite. Raises SpecError if its `env` cannot be filled in."""
@@ -139,7 +150,9 @@ class Flows:
     def _agent(self, draft: Draft, upstreams: Mapping[str, Upstream]) -> Outcome:
         """Run the agent behind an open session; how it ended goes into the draft."""
         spec = draft.resolved
-        session = plan.opening(draft, cassette.path_of(spec.path), self.around, upstreams)
+        source = self.typed or (Script(spec.user_turns) if spec.user_turns else None)
+        talk = source is not None
+        session = plan.opening(draft, cassette.path_of(spec.path), self.around, upstreams, talk=talk)
         contained = self._containment(draft)
         driver = plan.driver(draft, self.around, contained or Plain())
         opened = self.boundary.open(session)
@@ -147,7 +160,9 @@ class Flows:
             addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
             timeout_s = spec.spec.agent.timeout
             places = draft.habitat.places
-            task = Task(spec.task, draft.folder, addresses, timeout_s, opened.diverged, self.cancelled, places)
+            draft.dialogue = dialogue = Dialogue(source, opened) if source is not None else None
+            prompt = spec.task if dialogue is None else dialogue.first()
+            task = Task(prompt, draft.folder, addresses, timeout_s, opened.diverged, self.cancelled, places, dialogue)
             draft.habitat.furnish(handles(task.prompt, addresses, draft.folder, places))
             draft.agent = driver.run(task)
         finally:
@@ -190,7 +205,7 @@ class Flows:
             faulted=outcome.faulted,
             mcp={name: _lane(value) for name, value in outcome.lanes.items()},
             mocks=plan.mocks(spec),
-            extra={**plan.extra(draft), **plan.conversation(draft, self.around)},
+            extra={**plan.extra(draft), **plan.said(draft, self.around)},
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner import assertions, faults, plan, verdicts
+from flowproof_runner import assertions, conversation, faults, plan, verdicts
 from flowproof_runner.boundary import Outcome
 from flowproof_runner.clients.profile import pins_of
 from flowproof_runner.draft import Draft
@@ -30,7 +30,9 @@ def judge(draft: Draft, outcome: Outcome, trace: Trace, registry: Registry, reco
     _agent(draft, draft.agent, here)
     if not outcome.turns and not (draft.resolved.spec.agent.driver == "adapter" and not (recorded and recorded.turns)):
         draft.add([_no_request(draft, recorded, here)])
-    elif recorded is not None:
+    draft.add(conversation.findings(draft, trace, outcome.unsettled))
+    draft.conversation = conversation.told(draft, trace)
+    if outcome.turns and recorded is not None:
         draft.add(verdicts.unserved(outcome.unserved, recorded.exchanges, here, draft.cause))
     draft.add(faults.findings(draft.faults))
     draft.findings = [faults.explained(found, draft.faults) for found in draft.findings]

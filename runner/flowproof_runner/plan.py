@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from flowproof_addons.dialects.base import Registry
-from flowproof_addons.session import Pin, Session, Upstream
+from flowproof_addons.session import Conversation, Pin, Session, Upstream
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.redact import Redactor
 from flowproof_runner import faults, upstream
@@ -25,6 +25,10 @@ from flowproof_runner.suite import Suite
 
 OWN_FOLDER = Pin(kind="path", name="the run's own home and workspace", why="they were elsewhere when it was recorded")
 """Holds without being asked for where a spec gives the agent a home or a workspace of the run."""
+
+
+KEPT = "conversation"
+"""The member of a trace that holds what the user of a conversation said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ def driver(draft: Draft, around: Surroundings, spawner: Spawner) -> Driver:
         env=env,
         key_variables=upstream.key_variables(around.registry),
         spawner=spawner,
+        stdin=agent.stdin,
     )
 
 
@@ -84,8 +89,10 @@ def secrets(spec: LoadedSpec, around: Surroundings) -> dict[str, str]:
     return upstream.secrets(around.shell, around.registry) | resolve.secrets(spec, around.shell)
 
 
-def opening(draft: Draft, cassette: Path, around: Surroundings, reached: Mapping[str, Upstream]) -> Session:
-    """The boundary's session for one run. `reached`: the upstreams, at record."""
+def opening(
+    draft: Draft, cassette: Path, around: Surroundings, reached: Mapping[str, Upstream], *, talk: bool = False
+) -> Session:
+    """The boundary's session for one run. `reached`: the upstreams, at record. `talk`: it is a conversation."""
     spec, phase, folder = draft.resolved, draft.phase, draft.folder
     return Session(
         id=folder.name,
@@ -105,6 +112,7 @@ def opening(draft: Draft, cassette: Path, around: Surroundings, reached: Mapping
         habitat=str(draft.habitat.root or ""),
         clock=spec.spec.agent.clock.at if spec.spec.agent.clock else "",
         agent_cwd=str(draft.directory),
+        conversation=Conversation(quiet_s=spec.spec.agent.quiet) if talk else None,
         spec=spec.digest,
     )
 
@@ -131,14 +139,17 @@ def extra(draft: Draft) -> dict[str, JsonValue]:
     return found
 
 
-def conversation(draft: Draft, around: Surroundings) -> dict[str, JsonValue]:
-    """What an adapter asked for and was answered, secrets hidden: its flow may have no other recording."""
-    if draft.agent is None or not draft.agent.events:
-        return {}
-    from flowproof_runner.contract.events01 import to_rows
-
+def said(draft: Draft, around: Surroundings) -> dict[str, JsonValue]:
+    """What crossed the boundary only in part, secrets hidden: the user's texts, and all that an adapter asked for."""
     redactor = Redactor(secrets(draft.resolved, around), draft.resolved.spec.redact.keys)
-    return {"adapter": redactor.hide(to_rows(draft.agent.events))}
+    found: dict[str, JsonValue] = {}
+    if draft.dialogue is not None:
+        found[KEPT] = redactor.hide(list(draft.spec.user_turns or draft.dialogue.delivered))
+    if draft.agent is not None and draft.agent.events:
+        from flowproof_runner.contract.events01 import to_rows
+
+        found["adapter"] = redactor.hide(to_rows(draft.agent.events))
+    return found
 
 
 def ports(spec: LoadedSpec) -> frozenset[int]:

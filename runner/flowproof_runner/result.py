@@ -36,6 +36,8 @@ class FindingResult(Part):
     cause: str = ""
     """Equal for findings of different flows that have one cause, where that can be told."""
     seq: int | None = None
+    user_turn: int | None = None
+    """In a conversation: the user turn it is about, from 1."""
 
 
 class StepResult(Part):
@@ -48,6 +50,8 @@ class StepResult(Part):
     where: str = ""
     note: str = ""
     """What happened, where that helps."""
+    user_turn: int | None = None
+    """In a conversation: the user turn it judges, from 1; null: all of the run."""
 
 
 class PinUse(Part):
@@ -101,6 +105,17 @@ class Counts(Part):
     output_tokens: int | None = None
 
 
+class UserTurn(Part):
+    """One user turn of a conversation."""
+
+    number: int
+    """From 1."""
+    text: str
+    """As the spec has it."""
+    turns: int = 0
+    """Model turns that came of it."""
+
+
 class FlowResult(Part):
     """One flow, recorded or replayed."""
 
@@ -114,6 +129,8 @@ class FlowResult(Part):
     """Why it was skipped."""
     prompt: str = ""
     """What the agent was told, as the spec has it."""
+    conversation: tuple[UserTurn, ...] = ()
+    """What the user said, turn by turn, and what came of it."""
     findings: tuple[FindingResult, ...] = ()
     notes: tuple[str, ...] = ()
     steps: tuple[StepResult, ...] = ()
@@ -187,6 +204,7 @@ def finding(found: Finding) -> FindingResult:
         caused_by=found.caused_by,
         cause=found.cause,
         seq=found.seq,
+        user_turn=found.user_turn,
     )
 
 

@@ -15,8 +15,23 @@ TIMEOUT = "agent.timeout"
 SIGNAL = "agent.signal"
 OUTPUT = "agent.output"
 EXHAUSTED = "tool.results.exhausted"
+UNSETTLED = "conversation.unsettled"
+STALLED = "conversation.stalled"
+ENDED_EARLY = "conversation.ended-early"
+UNANSWERED = "conversation.no-request"
 
-CUT_SHORT = (DIVERGENCE, "mcp.divergence", NO_REQUEST, TIMEOUT, SIGNAL, OUTPUT, "boundary.problem", EXHAUSTED)
+CUT_SHORT = (
+    DIVERGENCE,
+    "mcp.divergence",
+    NO_REQUEST,
+    TIMEOUT,
+    SIGNAL,
+    OUTPUT,
+    "boundary.problem",
+    EXHAUSTED,
+    STALLED,
+    ENDED_EARLY,
+)
 """Findings after which a run is not whole: nothing may be concluded from what is missing in it."""
 
 _HANDLES = (
@@ -132,7 +147,8 @@ def unserved(indexes: Sequence[int], recorded: Sequence[Exchange], where: str, c
     if not turns:
         return
     numbers = {index: number for number, index in enumerate((i for i, e in enumerate(recorded) if e.is_turn), start=1)}
-    shown = ", ".join(str(numbers[index]) for index in turns[:_SHOWN]) + (", …" if len(turns) > _SHOWN else "")
+    shown = ", ".join(f"{numbers[index]}{_part(recorded[index])}" for index in turns[:_SHOWN])
+    shown += ", …" if len(turns) > _SHOWN else ""
     yield Finding(
         id="model.unserved",
         message=f"{len(turns)} of {len(numbers)} recorded turns were not asked for: {shown}",
@@ -142,6 +158,10 @@ def unserved(indexes: Sequence[int], recorded: Sequence[Exchange], where: str, c
         actual=len(numbers) - len(turns),
         caused_by=cause,
     )
+
+
+def _part(exchange: Exchange) -> str:
+    return f" (of user turn {exchange.user_turn})" if exchange.user_turn else ""
 
 
 def unserved_notes(indexes: Sequence[int], recorded: Sequence[Exchange]) -> Iterator[str]:

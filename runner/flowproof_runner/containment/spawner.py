@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Final
 
 from flowproof_runner.containment.contained import Contained
@@ -37,7 +38,10 @@ class ContainedSpawner:
             contained = Contained(self.policy, self.folder)
             try:
                 environment = {**_IMPATIENT, **launch.environment}
-                process = contained.spawn(launch.words, environment, launch.cwd, stdout=stdout, stderr=stderr)
+                stdin = DEVNULL if launch.stdin is None else launch.stdin
+                process = contained.spawn(
+                    launch.words, environment, launch.cwd, stdin=stdin, stdout=stdout, stderr=stderr
+                )
             except NotContained as reason:
                 self.report = ContainmentReport(not_contained(str(reason)))
                 return Plain().spawn(launch)

@@ -9,6 +9,7 @@ from threading import Event
 from typing import Literal, Protocol
 
 from flowproof_addons import FlowproofError
+from flowproof_runner.drivers.dialogue import Dialogue
 from flowproof_runner.evidence.model import AnyEvent
 
 type Ending = Literal["exited", "timed out", "printed too much", "stopped after divergence", "interrupted"]
@@ -46,6 +47,8 @@ class Task:
     """Set when the whole invocation ends early."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Handles for folders of the run: `flowproof.workspace`."""
+    dialogue: Dialogue | None = None
+    """In a conversation: the user, who has said `prompt` and may have more to say."""
 
 
 @dataclass(frozen=True, slots=True)

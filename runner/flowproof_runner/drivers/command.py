@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flowproof_runner.drivers import environment, own
 from flowproof_runner.drivers.base import DriverError, DriverResult, Ending, Task
 from flowproof_runner.drivers.guard import guarded
 from flowproof_runner.drivers.handles import Handles, handles, warning
+from flowproof_runner.drivers.listening import Form, Listening
 from flowproof_runner.drivers.spawn import Launch, Plain, Running, Spawner
 from flowproof_runner.drivers.tail import tail
 from flowproof_runner.drivers.tree import Stopped
@@ -40,6 +42,8 @@ class Command:
     """The suite's and the spec's own variables, handles not yet filled."""
     key_variables: tuple[str, ...] = ()
     spawner: Spawner = field(default_factory=Plain)
+    stdin: Form = "later"
+    """In a conversation: how user turns come on the agent's stdin."""
 
     def run(self, task: Task) -> DriverResult:
         """Start the command, wait for its end, end what it left."""
@@ -48,10 +52,12 @@ class Command:
         filled = handles(task.prompt, task.addresses, task.folder, task.places)
         launch = self._launch(task, filled)
         started = time.monotonic()
-        with guarded(launch.mark):
-            running = self.spawner.spawn(launch)
+        with guarded(launch.mark), _listening(task, self.stdin) as listening:
+            running = self.spawner.spawn(replace(launch, stdin=listening.reading if listening else None))
             try:
-                ending = _watch(running, task, launch, started + task.timeout_s)
+                if listening is not None:
+                    listening.started()
+                ending = _watch(running, task, launch, started + task.timeout_s, listening)
                 duration_s = time.monotonic() - started
             finally:
                 # Also when this thread is interrupted: nothing may be left.
@@ -80,9 +86,29 @@ class Command:
         return tuple(warning(name, filled) for name in filled.unknown((*self.words, *self.env.values())))
 
 
-def _watch(running: Running, task: Task, launch: Launch, deadline: float) -> Ending:
-    """Wait for whichever comes first: the agent's end, a divergence, the end of the invocation, a limit."""
+@contextmanager
+def _listening(task: Task, form: Form) -> Iterator[Listening | None]:
+    """The agent's stdin in a conversation, with the first user turn on it where it belongs there."""
+    if task.dialogue is None:
+        yield None
+        return
+    with Listening(form) as listening:
+        if form != "later":
+            listening.say(task.prompt, 1)
+        yield listening
+
+
+def _watch(running: Running, task: Task, launch: Launch, deadline: float, listening: Listening | None) -> Ending:
+    """Wait for whichever comes first: the agent's end, a divergence, the end of the invocation, a limit.
+
+    Meanwhile the user of a conversation goes on; the time it takes them to think is not the agent's.
+    """
     while not running.ended.wait(_STEP_S):
+        if listening is not None and task.dialogue is not None and not task.diverged.is_set():
+            asked = time.monotonic()
+            task.dialogue.go_on(listening.say, listening.end)
+            listening.flush()
+            deadline += time.monotonic() - asked
         if task.cancelled.is_set():
             return "interrupted"
         if task.diverged.is_set():

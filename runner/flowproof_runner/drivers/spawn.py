@@ -27,6 +27,8 @@ class Launch:
     stderr: Path
     mark: str
     """`NAME=VALUE`, also in `environment`: tells this agent's descendants, however far they strayed."""
+    stdin: int | None = None
+    """A descriptor the agent reads; None: there is nothing to read."""
 
 
 class Running(Protocol):
@@ -61,7 +63,7 @@ class Plain:
     """Starts an agent as an ordinary child in a session of its own."""
 
     def spawn(self, launch: Launch) -> Running:
-        """Start it, with stdin closed and its output in files, so that no reader is ever waited for."""
+        """Start it, with its output in files, so that no reader is ever waited for."""
         tree.adopt_orphans()
         with output_file(launch.stdout) as stdout, output_file(launch.stderr) as stderr:
             try:
@@ -69,7 +71,7 @@ class Plain:
                     launch.words,
                     cwd=launch.cwd,
                     env=dict(launch.environment),
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.DEVNULL if launch.stdin is None else launch.stdin,
                     stdout=stdout,
                     stderr=stderr,
                     start_new_session=True,

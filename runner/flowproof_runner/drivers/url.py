@@ -1,4 +1,4 @@
-"""The agent as a service that already runs: one POST with the prompt."""
+"""The agent as a service that already runs: one POST with the prompt, or one for each user turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -29,48 +30,81 @@ class Url:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def run(self, task: Task) -> DriverResult:
-        """POST `{"prompt": …}`; return when the service has answered, diverged or run out of time."""
+        """POST `{"prompt": …}`; return when the service has answered, diverged or run out of time.
+
+        In a conversation, POST `{"prompt": …, "conversation": ID, "turn": N}` for each user turn: one has settled when
+        it is answered. The id is new for each run, because the service may remember; headers have it as a handle.
+        """
         if urllib.parse.urlsplit(self.url).scheme not in ("http", "https"):
             raise DriverError(f"agent.url {self.url!r}: give an http:// or https:// address")
-        filled = handles(task.prompt, task.addresses, task.folder)
-        post = _Post(self.url, {name: filled.fill(value) for name, value in self.headers.items()}, task)
         started = time.monotonic()
-        Thread(target=post.send, name="post", daemon=True).start()
-        ending = _watch(post, task, started + task.timeout_s)
-        if post.failure is not None and not task.diverged.is_set():
-            raise post.failure
+        posts: list[_Post] = []
+        chat = uuid.uuid4().hex if task.dialogue is not None else ""
+        ending = self._converse(task, chat, started, posts)
+        answered = [post for post in posts if post.status is not None]
         return DriverResult(
             ending=ending,
             duration_s=time.monotonic() - started,
-            stdout=post.save(),
-            notes=() if post.status is None else (f"the service answered {post.status}",),
+            stdout=_save(answered, task.folder),
+            notes=tuple(dict.fromkeys(f"the service answered {post.status}" for post in answered)),
         )
+
+    def _converse(self, task: Task, chat: str, started: float, posts: list[_Post]) -> Ending:
+        """One POST after the other, each kept in `posts`; the time the user takes is not the service's."""
+        filled = handles(task.prompt, task.addresses, task.folder, {"flowproof.conversation": chat} if chat else None)
+        headers = {name: filled.fill(value) for name, value in self.headers.items()}
+        deadline = started + task.timeout_s
+        text: str | None = task.prompt
+        while text is not None:
+            place = {"conversation": chat, "turn": len(posts) + 1} if chat else {}
+            post = _Post(self.url, headers, {"prompt": text, **place}, max(deadline - time.monotonic(), 0.01))
+            posts.append(post)
+            Thread(target=post.send, name="post", daemon=True).start()
+            ending = _watch(post, task, deadline)
+            if post.failure is not None and not task.diverged.is_set():
+                raise post.failure
+            if ending != "exited" or task.dialogue is None or task.diverged.is_set():
+                return ending
+            asked = time.monotonic()
+            text = task.dialogue.answered(post.text)
+            deadline += time.monotonic() - asked
+        return ending
+
+
+def _save(posts: Sequence[_Post], folder: Path) -> Path | None:
+    """What the service answered, one answer after the other."""
+    if not posts:
+        return None
+    path = folder / "answer.txt"
+    path.write_bytes(b"\n".join(post.body for post in posts))
+    path.chmod(0o600)
+    return path
 
 
 class _Post:
     """One request, in a thread of its own so that it can be given up."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], task: Task) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], body: Mapping[str, object], timeout_s: float) -> None:
         self._request = urllib.request.Request(
             url,
-            data=json.dumps({"prompt": task.prompt}, ensure_ascii=False).encode(),
+            data=json.dumps(body, ensure_ascii=False).encode(),
             headers={"content-type": "application/json", **headers},
             method="POST",
         )
         self._url = url
-        self._task = task
-        self._body = b""
+        self._timeout_s = timeout_s
+        self.body = b""
         self.status: int | None = None
         self.failure: DriverError | None = None
         self.ended = Event()
 
     def send(self) -> None:
         try:
-            with _opener(self._request).open(self._request, timeout=self._task.timeout_s) as response:
-                self.status, self._body = response.status, response.read(_MAX_BODY_BYTES)
+            with _opener(self._request).open(self._request, timeout=self._timeout_s) as response:
+                self.status, self.body = response.status, response.read(_MAX_BODY_BYTES)
         except urllib.error.HTTPError as error:
             with error:
-                self.status, self._body = error.code, error.read(_MAX_BODY_BYTES)
+                self.status, self.body = error.code, error.read(_MAX_BODY_BYTES)
         except TimeoutError:
             return  # the watcher's clock says so
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -78,13 +112,10 @@ class _Post:
         finally:
             self.ended.set()
 
-    def save(self) -> Path | None:
-        if self.status is None:
-            return None
-        path = self._task.folder / "answer.txt"
-        path.write_bytes(self._body)
-        path.chmod(0o600)
-        return path
+    @property
+    def text(self) -> str:
+        """What was answered, for people."""
+        return self.body.decode("utf-8", "replace")
 
 
 def _watch(post: _Post, task: Task, deadline: float) -> Ending:

@@ -103,13 +103,14 @@ class _Model:
             grown = self.history.grown(turn.request)
             request = dialect.read_request(grown.request if grown else turn.request)
             thread = grown.thread if grown else self.conversations.thread(request)
+            part = turn.user_turn
             yield _asked(turn, number, thread, request)
             answers = self.conversations.answered(thread, request, whole=grown is None)
             known = self.conversations.known(request, answers, grown.known if grown else ())
             self.history.remember(turn.request, thread, known)
-            yield from (self._told(number, answer) for answer in answers if answer.new)
+            yield from (self._told(number, answer, part) for answer in answers if answer.new)
             if isinstance(turn.divergence, dict):
-                yield Diverged(seq=0, lane=MODEL, turn=number, report=turn.divergence)
+                yield Diverged(seq=0, lane=MODEL, turn=number, user_turn=part, report=turn.divergence)
             else:
                 body = turn.reply.body.value if isinstance(turn.reply.body, JsonBody) else None
                 yield from self._replied(turn, number, thread, dialect.read_reply(body), known)
@@ -130,6 +131,7 @@ class _Model:
             seq=0,
             lane=MODEL,
             turn=number,
+            user_turn=turn.user_turn,
             thread=thread,
             status=turn.reply.status,
             text=reply.text if reply.text is not None else reply.refusal,
@@ -144,6 +146,7 @@ class _Model:
                 seq=0,
                 lane=MODEL,
                 turn=number,
+                user_turn=turn.user_turn,
                 call=identity,
                 tool=call.name,
                 arguments=call.arguments,
@@ -153,11 +156,12 @@ class _Model:
                 known=known,
             )
 
-    def _told(self, number: int, answer: Answered) -> Told:
+    def _told(self, number: int, answer: Answered, user_turn: int | None) -> Told:
         return Told(
             seq=0,
             lane=MODEL,
             turn=number,
+            user_turn=user_turn,
             call=answer.call,
             tool=answer.tool,
             result=answer.result.content,
@@ -176,6 +180,7 @@ def _asked(turn: Exchange, number: int, thread: str, request: ModelRequest) -> A
         seq=0,
         lane=MODEL,
         turn=number,
+        user_turn=turn.user_turn,
         dialect=turn.dialect or "",
         model=request.model,
         thread=thread,

@@ -11,6 +11,8 @@ _REFUSED = 400
 
 def main_thread(evidence: Evidence) -> str | None:
     """The conversation the flow is about: most turns, then most request text, then the first; None without turns."""
+    if evidence.main is not None and any(asked.thread == evidence.main for asked in evidence.of(Asked)):
+        return evidence.main
     turns = Counter[str]()
     text = Counter[str]()
     for asked in evidence.of(Asked):

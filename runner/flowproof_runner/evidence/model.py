@@ -30,6 +30,8 @@ class Event:
     """The model turn it belongs to, from 1; None where no turn is involved."""
     at_ms: float | None = None
     """Milliseconds since the run began, where the driver measured it."""
+    user_turn: int | None = None
+    """In a conversation: the user turn it came of, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +197,8 @@ class Evidence:
     """Tool name (bare and qualified) -> the observed lane that offers it."""
     duration_ms: float | None = None
     """From the prompt to the agent's end, where measured."""
+    main: str | None = None
+    """The main conversation, where more is known of it than these events tell."""
     complete: bool = True
     """False when the run crashed or was stopped: nothing may be concluded from what is absent."""
 

@@ -83,3 +83,5 @@ class PlacedStep:
     """Position among all steps, from 1."""
     where: str
     """`file:line`."""
+    user_turn: int | None = None
+    """In a conversation: the user turn it judges, from 1; None: all of the run."""

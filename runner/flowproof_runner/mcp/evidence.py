@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flowproof_addons.mcp import lane_file
 from flowproof_addons.mcp.lane import Call, Lane
@@ -25,7 +25,11 @@ def reader(name: str, value: JsonValue, declared: Iterable[str] = ()) -> LaneRea
 
     def read(decided: tuple[Decided, ...]) -> LaneReport:
         joins = _Joins(name, decided)
-        events = [placed for number, call in enumerate(whole(lane)) for placed in _events(name, number, call, joins)]
+        events = [
+            replace(placed, event=replace(placed.event, user_turn=call.user_turn))
+            for number, call in enumerate(whole(lane))
+            for placed in _events(name, number, call, joins)
+        ]
         events[:0] = discovered(name, lane)
         return LaneReport(name, frozenset({*_offered(lane), *declared}), tuple(events))
 

@@ -49,9 +49,14 @@ def _server(server: Server, beside: Path, never: Iterable[str], confirm: Iterabl
 
 
 def _never(steps: Iterable[PlacedStep], contract: Contract) -> Iterator[str]:
-    """Tools that an unconditional `assert_no_tool_call` or the contract rules out."""
+    """Tools that an unconditional `assert_no_tool_call` of the whole run or the contract rules out."""
     for each in steps:
-        if isinstance(each.step, CallAssertion) and each.step.kind == "no_call" and not each.step.clauses:
+        if (
+            each.user_turn is None
+            and isinstance(each.step, CallAssertion)
+            and each.step.kind == "no_call"
+            and not each.step.clauses
+        ):
             yield each.step.tool
     for expectation in contract.expectations:
         if isinstance(expectation, Calls) and expectation.kind == "forbidden" and not _conditional(expectation):

@@ -16,6 +16,9 @@ from flowproof_runner.spec.scalars import Node, value
 
 type OutputKind = Literal["reply", "reply json", "tool", "file", "body", "adapter"]
 
+type Stdin = Literal["later", "all", "text"]
+"""`later`: the first user turn as ever, the others as JSON lines. `all`: all as JSON lines. `text`: as plain lines."""
+
 _DRIVERS = ("command", "url", "adapter")
 _ONLY_WITH = {
     "cwd": ("command", "adapter"),
@@ -27,6 +30,8 @@ _ONLY_WITH = {
     "allow_egress": ("command",),
     "proxy_port": ("url",),
     "headers": ("url",),
+    "stdin": ("command",),
+    "quiet": ("command",),
 }
 _OUTPUT = re.compile(r"(reply json|reply|body|adapter)|(tool|file) (.+)")
 _OUTPUT_FORMS = "reply, reply json, tool NAME, file PATH, body, adapter"
@@ -134,6 +139,11 @@ class Agent(Part):
         default=None, description="A folder, relative to the spec: its copy is the agent's working directory."
     )
     clock: ClockField | None = Field(default=None, description="The time that Python and Node agents see.")
+
+    stdin: Stdin = Field(default="later", description="In a conversation: how user turns come on the agent's stdin.")
+    quiet: Duration | None = Field(
+        default=None, description="In a conversation, at record: how long nothing may come before the next user turn."
+    )
 
     @property
     def driver(self) -> Literal["command", "url", "adapter"]:

@@ -15,6 +15,7 @@ SUPPORTED: frozenset[str] = frozenset(
         "clock",
         "command",
         "control",
+        "conversation",
         "egress",
         "enforce",
         "expect",

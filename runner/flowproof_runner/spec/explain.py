@@ -25,10 +25,12 @@ def explain(spec: LoadedSpec) -> str:
 
 def _lines(spec: LoadedSpec) -> Iterator[str]:
     yield "steps as understood:"
-    yield f"  task: {spec.task!r}"
-    for placed in spec.steps:
-        if not isinstance(placed.step, Prompt):
-            yield f"  {placed.where}: {step_words(placed.step)}{_meaning(placed)}"
+    if not spec.user_turns:
+        yield f"  task: {spec.task!r}"
+    for number, text in enumerate(spec.user_turns, start=1):
+        yield f"  user turn {number}: {text!r}"
+        yield from (f"  {line}" for line in _steps(spec, number))
+    yield from _steps(spec, None)
     if spec.spec.strict:
         yield f"  {spec.document.where(('strict',))}: strict: every call must be claimed by an assert_tool_call"
     for tool in spec.spec.tools:
@@ -39,8 +41,17 @@ def _lines(spec: LoadedSpec) -> Iterator[str]:
     yield f"needs: {', '.join(sorted({capability for _, capability in needed(spec.document.root)}))}"
 
 
+def _steps(spec: LoadedSpec, user_turn: int | None) -> Iterator[str]:
+    for placed in spec.steps:
+        if placed.user_turn == user_turn and not isinstance(placed.step, Prompt):
+            yield f"  {placed.where}: {step_words(placed.step)}{_meaning(placed)}"
+
+
 def _meaning(placed: PlacedStep) -> str:
-    return f"  ({_MEANS[placed.step.kind]})" if isinstance(placed.step, CallAssertion) else ""
+    if not isinstance(placed.step, CallAssertion):
+        return ""
+    means = _MEANS[placed.step.kind]
+    return f"  ({means if placed.user_turn is None else means.replace('in the run', 'in this user turn')})"
 
 
 def _tool(tool: Tool) -> str:

@@ -33,22 +33,36 @@ class LoadedSpec:
 
     @property
     def task(self) -> str:
-        """What the agent is told: all prompts, joined with newlines."""
+        """What the agent is told at its start: all prompts, joined with newlines, or the first user turn."""
+        if self.user_turns:
+            return self.user_turns[0]
         return "\n".join(each.step.text for each in self.steps if isinstance(each.step, Prompt))
 
+    @property
+    def user_turns(self) -> tuple[str, ...]:
+        """What the user says in a conversation, turn by turn; empty where there is one task."""
+        return tuple(turn.user for turn in self.spec.conversation)
 
-def load(path: Path, *, supported: frozenset[str] | None = None) -> LoadedSpec:
+
+def load(path: Path, *, supported: frozenset[str] | None = None, unfinished: bool = False) -> LoadedSpec:
     """Read and check a spec. `supported`: the capabilities it may ask for; None: what this version has.
+
+    `unfinished`: it may lack its task and its assertions, which are about to be written.
 
     Raises SpecError with every problem found.
     """
-    text = text_of(path)
+    return of_text(text_of(path), path, supported=supported, unfinished=unfinished)
+
+
+def of_text(text: str, path: Path, *, supported: frozenset[str] | None = None, unfinished: bool = False) -> LoadedSpec:
+    """The same for a text that stands, or is to stand, in a file."""
     document = read(text, str(path))
     spec, problems = _checked(document, path.parent)
     problems += capabilities.missing(document, supported)
     problems += lint.cut(document)
     problems += variables.malformed(document)
-    problems += [document.problem((), complaint) for complaint in lint.empty(document.root)]
+    if not unfinished:
+        problems += [document.problem((), complaint) for complaint in lint.empty(document.root)]
     if spec is None or problems:
         raise SpecError(problems)
     return LoadedSpec(path, digest(text), spec, placed(spec, document), document)
@@ -74,9 +88,16 @@ def digest(text: str) -> str:
 
 
 def placed(spec: Spec, document: Document) -> tuple[PlacedStep, ...]:
-    """The steps of a spec with their places."""
+    """The assertions of a conversation and the steps of a spec, with their places, in one numbering."""
+    found = [
+        (step, document.where(("conversation", number, *loc)), number + 1)
+        for number, turn in enumerate(spec.conversation)
+        for loc, step in turn.steps
+    ]
+    whole = [(entry.step, document.where(("steps", number)), None) for number, entry in enumerate(spec.steps)]
     return tuple(
-        PlacedStep(entry.step, number + 1, document.where(("steps", number))) for number, entry in enumerate(spec.steps)
+        PlacedStep(step, number, where, user_turn)
+        for number, (step, where, user_turn) in enumerate([*found, *whole], start=1)
     )
 
 

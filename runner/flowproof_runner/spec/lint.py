@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from flowproof_addons.trace.redact import SHORTEST
 from flowproof_runner.expectations.ast import CallAssertion, Step
@@ -20,15 +21,25 @@ ASSERTIONS = (
 
 def empty(root: Node) -> Iterator[Complaint]:
     """Complaints about a flow that has no task or nothing to check. Reads the raw document, so it is always said."""
-    steps = root.get("steps") if isinstance(root, dict) else None
-    if not isinstance(steps, list):
+    if not isinstance(root, dict):
+        return
+    steps, turns = root.get("steps", []), root.get("conversation", [])
+    if not isinstance(steps, list) or not isinstance(turns, list):
+        return
+    if "steps" not in root and not turns:
+        yield Complaint("required key 'steps' is missing")
         return
     keys = [key for step in steps for key in ([step] if isinstance(step, str) else _keys(step))]
-    if "prompt" not in keys:
-        yield Complaint("no prompt: the agent would be given no task", ("steps",))
-    expects = isinstance(root, dict) and bool(root.get("expect"))
-    if not expects and not any(key.startswith("assert") for key in keys):
-        yield Complaint(f"nothing is asserted: the flow could not fail; accepted: {ASSERTIONS}", ("steps",))
+    at: Loc = ("steps",) if "steps" in root else ("conversation",)
+    if turns and "prompt" in keys:
+        yield Complaint("a prompt does not go with conversation, whose user turns are the task", ("steps",))
+    elif not turns and "prompt" not in keys:
+        yield Complaint("no prompt: the agent would be given no task", at)
+    for name in sorted({"stdin", "quiet"} & set(_keys(root.get("agent", {}))) if not turns else ()):
+        yield Complaint("is about the user turns of a conversation, and there is none", ("agent", name))
+    keys += [key for turn in turns for key in _keys(turn)]
+    if not root.get("expect") and not any(key.startswith("assert") for key in keys):
+        yield Complaint(f"nothing is asserted: the flow could not fail; accepted: {ASSERTIONS}", at)
 
 
 def _keys(step: Node) -> list[str]:
@@ -38,7 +49,7 @@ def _keys(step: Node) -> list[str]:
 def cut(document: Document) -> Iterator[Problem]:
     """Problems with steps whose text YAML silently cuts at a `#`."""
     for loc, comment in document.comments.items():
-        if loc[:1] == ("steps",):
+        if loc[:1] in (("steps",), ("conversation",)):
             said = f"YAML reads {comment!r} as a comment; put the text in quotes, or a blank behind the #"
             yield document.problem(loc, Complaint(said))
 
@@ -50,8 +61,10 @@ def contradictions(spec: Spec) -> Iterator[Complaint]:
     for number, server in enumerate(spec.mcp):
         yield from _twice(("mcp", number, "tools"), [tool.name for tool in server.tools])
     yield from _mocked_twice(spec)
-    yield from _opposed([entry.step for entry in spec.steps])
-    yield from _unobservable(spec)
+    steps = list(_placed(spec))
+    yield from _opposed(steps)
+    yield from _unobservable(steps, spec)
+    yield from _unsaid(spec)
     yield from _faults(spec)
     yield from _unhidable(spec)
 
@@ -73,26 +86,54 @@ def _mocked_twice(spec: Spec) -> Iterator[Complaint]:
                 yield Complaint("also has a result under tools; keep one", ("mcp", number, "tools", index, "name"))
 
 
-def _opposed(steps: list[Step]) -> Iterator[Complaint]:
+class _Placed(NamedTuple):
+    """A step, where it stands, and the user turn it judges (None: all of the run)."""
+
+    step: Step
+    at: Loc
+    user_turn: int | None = None
+
+
+def _placed(spec: Spec) -> Iterator[_Placed]:
+    """Every step in the order in which steps are numbered."""
+    for number, turn in enumerate(spec.conversation):
+        yield from (_Placed(step, ("conversation", number, *loc), number + 1) for loc, step in turn.steps)
+    yield from (_Placed(entry.step, ("steps", number)) for number, entry in enumerate(spec.steps))
+
+
+def _opposed(steps: Sequence[_Placed]) -> Iterator[Complaint]:
     """An unconditional "never" beside a "must" for the same tool: no run can pass."""
     opposite = {"no_call": "call", "no_request": "request"}
-    for number, never in enumerate(steps):
+    for never, at, within in steps:
         if not isinstance(never, CallAssertion) or never.kind not in opposite or never.clauses:
             continue
-        for index, must in enumerate(steps):
-            if isinstance(must, CallAssertion) and must.kind == opposite[never.kind] and must.tool == never.tool:
-                yield Complaint(f"contradicts step {index + 1}, which demands {must.tool!r}", ("steps", number))
+        for number, (must, _, user_turn) in enumerate(steps, start=1):
+            together = within is None or within == user_turn
+            demanded = isinstance(must, CallAssertion) and must.kind == opposite[never.kind]
+            if together and demanded and isinstance(must, CallAssertion) and must.tool == never.tool:
+                yield Complaint(f"contradicts step {number}, which demands {must.tool!r}", at)
 
 
-def _unobservable(spec: Spec) -> Iterator[Complaint]:
-    for number, entry in enumerate(spec.steps):
-        step = entry.step
+def _unobservable(steps: Sequence[_Placed], spec: Spec) -> Iterator[Complaint]:
+    for step, at, _ in steps:
         if isinstance(step, CallAssertion) and step.at == "mcp" and not spec.mcp:
-            yield Complaint("at: mcp needs a server under mcp, none is declared", ("steps", number))
+            yield Complaint("at: mcp needs a server under mcp, none is declared", at)
         if isinstance(step, CallAssertion) and step.times and step.kind.startswith("no_"):
-            yield Complaint("times does not go with a step that says never", ("steps", number))
+            yield Complaint("times does not go with a step that says never", at)
         if isinstance(step, CallAssertion) and step.at and step.kind.endswith("request"):
-            yield Complaint("at does not go with a request, which is always the model's", ("steps", number))
+            yield Complaint("at does not go with a request, which is always the model's", at)
+
+
+def _unsaid(spec: Spec) -> Iterator[Complaint]:
+    """Complaints about a conversation that this agent cannot be led through."""
+    agent = spec.agent
+    if spec.conversation and agent.driver == "adapter":
+        said = "does not go with agent.adapter, which is given one task; accepted with agent.command and agent.url"
+        yield Complaint(said, ("conversation",))
+    for number, turn in enumerate(spec.conversation if agent.stdin == "text" else ()):
+        if "\n" in turn.user.rstrip("\n"):
+            said = "has several lines, and with agent.stdin: text a user turn is one; accepted: one line, or stdin: all"
+            yield Complaint(said, ("conversation", number, "user"))
 
 
 def _unhidable(spec: Spec) -> Iterator[Complaint]:

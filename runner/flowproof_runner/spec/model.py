@@ -8,8 +8,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from flowproof_runner.clients.names import names
 from flowproof_runner.spec.agent import Agent
+from flowproof_runner.spec.conversation import UserTurn
 from flowproof_runner.spec.faults import FaultEntry
-from flowproof_runner.spec.fields import Flag, Json, Object, Part, Text, Variable, Words
+from flowproof_runner.spec.fields import Flag, Object, Part, Text, Variable, Words
 from flowproof_runner.spec.mcp import Server
 from flowproof_runner.spec.pins import PinEntry
 from flowproof_runner.spec.problems import Complaint, refuse
@@ -51,7 +52,9 @@ class Spec(Part):
     agent: Agent = Field(description="The program under test.")
     tools: tuple[Tool, ...] = Field(default=(), description="Results substituted at the model boundary.")
     mcp: tuple[Server, ...] = Field(default=(), description="MCP servers behind the tool boundary.")
-    steps: tuple[StepForm, ...] = Field(description="Prompts and assertions.", json_schema_extra={"minItems": 1})
+    steps: tuple[StepForm, ...] = Field(
+        default=(), description="Prompts and assertions.", json_schema_extra={"minItems": 1}
+    )
     strict: Flag = Field(default=False, description="Every tool call must be claimed by an assert_tool_call.")
     pins: tuple[PinEntry, ...] = Field(default=(), description="Spans of requests that may differ between runs.")
     faults: tuple[FaultEntry, ...] = Field(default=(), description="Failures that the agent meets, in both phases.")
@@ -65,4 +68,8 @@ class Spec(Part):
     client: Annotated[Text, AfterValidator(_client)] = Field(
         default="", description="The agent's client, for its built-in profile: pins and launch settings."
     )
-    conversation: Json = Field(default=None, description="Several turns with the user.")
+    conversation: tuple[UserTurn, ...] = Field(
+        default=(),
+        description="In place of prompts: what the user says, turn by turn.",
+        json_schema_extra={"minItems": 1},
+    )

@@ -13,6 +13,7 @@ def schema() -> dict[str, JsonValue]:
     steps = made["properties"]["steps"]
     steps["items"] = {"anyOf": [{"enum": list(BARE)}, steps["items"]]}
     made["$defs"]["StepEntry"] |= {"minProperties": 1, "maxProperties": 1}
+    made["anyOf"] = [{"required": ["steps"]}, {"required": ["conversation"]}]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_null(made), "title": "flowproof spec"}
 
 

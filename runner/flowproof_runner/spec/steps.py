@@ -125,6 +125,18 @@ type ReplyForm = Annotated[
 ]
 
 
+def call_step(kind: Kind, form: CallForm) -> CallAssertion:
+    """A tool assertion of either form under a key that says what kind it is."""
+    if isinstance(form, StructuredCall):
+        return form.assertion(kind)
+    return CallAssertion(kind, form.tool, form.clauses, form.times, form.at)
+
+
+def reply_step(form: ReplyForm) -> ReplyAssertion:
+    """A reply assertion of either form."""
+    return form.reply if isinstance(form, StructuredReply) else form
+
+
 class SideEffect(Part):
     """`assert_no_side_effect:` with exceptions."""
 
@@ -180,12 +192,10 @@ class StepEntry(Part):
             "no_request": self.assert_no_tool_request,
         }
         for name, form in calls.items():
-            if isinstance(form, StructuredCall):
-                return form.assertion(name)
             if form is not None:
-                return CallAssertion(name, form.tool, form.clauses, form.times, form.at)
+                return call_step(name, form)
         if self.said is not None:
-            return self.said.reply if isinstance(self.said, StructuredReply) else self.said
+            return reply_step(self.said)
         if self.assert_no_secret_leak is not None:
             return NoSecretLeak(self.assert_no_secret_leak)
         if self.prompt is not None:
