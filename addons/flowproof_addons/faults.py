@@ -11,6 +11,16 @@ from flowproof_addons.trace.model import JsonValue
 
 
 @dataclass(slots=True)
+class _Open:
+    """A request under way."""
+
+    turn: int
+    """It is to be."""
+    tries: int = 0
+    """How many of it are under way."""
+
+
+@dataclass(slots=True)
 class Faults:
     """The faults of one session, and which of them have happened."""
 
@@ -18,8 +28,8 @@ class Faults:
     mcp: Sequence[McpFault] = ()
     _fired: Counter[str] = field(default_factory=Counter)
     _remarks: dict[str, list[str]] = field(default_factory=dict)
-    _open: dict[bytes, int] = field(default_factory=dict)
-    """Requests that may come again, by key: the turn each is to be."""
+    _open: dict[bytes, _Open] = field(default_factory=dict)
+    """Requests that may come again, by key."""
     _turns: int = 0
 
     def at(self, turn: int) -> ModelFault | None:
@@ -34,22 +44,21 @@ class Faults:
         """The fault for the next call that is to be the nth of a tool."""
         return next((f for f in self.mcp if (f.server, f.tool, f.nth) == (server, tool, nth) and self._left(f)), None)
 
-    def fired(self, fault: ModelFault | McpFault, remark: str = "") -> None:
-        """Note that a fault happened, and what became of it."""
+    def fired(self, fault: ModelFault | McpFault) -> None:
+        """Note that a fault happens."""
         self._fired[fault.label] += 1
-        if remark:
-            self._remarks.setdefault(fault.label, []).append(remark)
 
-    def passed_over(self, fault: ModelFault | McpFault, why: str) -> None:
-        """Note that a fault could not be done though its time had come."""
-        self._remarks.setdefault(fault.label, []).append(why)
+    def remark(self, fault: ModelFault | McpFault, words: str) -> None:
+        """Note what became of a fault, or why it could not be done though its time had come."""
+        self._remarks.setdefault(fault.label, []).append(words)
 
     def turn_of(self, key: bytes) -> int:
         """At record: which turn a request is to be, by order of arrival; one that comes again is still the same."""
         if key not in self._open:
             self._turns += 1
-            self._open[key] = self._turns
-        return self._open[key]
+            self._open[key] = _Open(self._turns)
+        self._open[key].tries += 1
+        return self._open[key].turn
 
     def answered(self, key: bytes) -> None:
         """At record: a request has become the turn it was to be."""
@@ -57,7 +66,12 @@ class Faults:
 
     def failed(self, key: bytes) -> None:
         """At record: a request was answered with a fault; what comes next, the same or another, is that turn."""
-        if self._open.pop(key, None) is not None:
+        tried = self._open.get(key)
+        if tried is None:
+            return
+        tried.tries -= 1
+        if not tried.tries:  # else it has come again already
+            del self._open[key]
             self._turns -= 1
 
     def told(self) -> list[JsonValue]:

@@ -45,6 +45,8 @@ class Failing:
         due = crossing.live.due(crossing)
         if due is None:
             return
+        if due.fault.kind not in ("cut", "malformed"):
+            crossing.live.faults.fired(due.fault)
         match due.fault.kind:
             case "answer":
                 _refuse(flow, crossing, due)
@@ -110,7 +112,7 @@ def _refuse(flow: http.HTTPFlow, crossing: Crossing, due: Due) -> None:
 
 
 async def _silence(flow: http.HTTPFlow, crossing: Crossing, due: Due) -> None:
-    crossing.settled = True
+    crossing.live.faulted(crossing, due, _NOTHING)
     began = time.monotonic()
     while (waited := time.monotonic() - began) < due.fault.seconds and not crossing.live.closed.is_set():
         if ConnectionState.CAN_READ not in flow.client_conn.state:
@@ -120,8 +122,7 @@ async def _silence(flow: http.HTTPFlow, crossing: Crossing, due: Due) -> None:
         waited = due.fault.seconds
     whole = waited >= due.fault.seconds
     said = f"the agent waited all of {due.fault.seconds:g} s" if whole else f"the agent gave up after {waited:.1f} s"
-    if not crossing.live.closed.is_set():
-        crossing.live.faulted(crossing, due, _NOTHING, said)
+    crossing.live.faults.remark(due.fault, said)
     flow.kill()
 
 
@@ -140,10 +141,11 @@ def _done(flow: http.HTTPFlow, crossing: Crossing, due: Due, reply: Reply) -> No
         _give(flow, crossing, due, spoiled(due.fault, reply, crossing.dialect, crossing.request))
     except UnspoilableError as error:
         crossing.due = None
-        crossing.live.faults.passed_over(due.fault, str(error))
+        crossing.live.faults.remark(due.fault, str(error))
 
 
 def _give(flow: http.HTTPFlow, crossing: Crossing, due: Due, reply: Reply) -> None:
+    crossing.live.faults.fired(due.fault)
     crossing.live.faulted(crossing, due, reply)
     served = answer(reply, crossing.dialect, crossing.request)
     send(flow, served.reply)

@@ -120,9 +120,9 @@ def _settled(job: Job, reply: Reply) -> None:
     """The answer has come through, and is the turn; one that was not taken when it was recorded is no turn now."""
     crossing, recorded = job.crossing, job.due.recorded
     if recorded is not None and recorded.exchange.fault is not None:
-        crossing.live.faulted(crossing, job.due, reply, "the agent took it all")
+        crossing.live.faulted(crossing, job.due, reply)
+        crossing.live.faults.remark(job.due.fault, "the agent took it all")
         return
-    crossing.live.faults.fired(job.due.fault)
     if not crossing.live.replaying:
         crossing.live.record(crossing, reply)
     elif isinstance(found := crossing.live.match(crossing), Divergence):
@@ -135,4 +135,5 @@ def _given_up(job: Job) -> None:
     crossing, recorded = job.crossing, job.due.recorded
     reply = recorded.exchange.reply if recorded is not None else crossing.fetched
     if reply is not None and crossing.exchange is None and not crossing.live.closed.is_set():
-        crossing.live.faulted(crossing, job.due, reply, "the agent gave up")
+        crossing.live.faulted(crossing, job.due, reply)
+        crossing.live.faults.remark(job.due.fault, "the agent gave up")

@@ -198,11 +198,10 @@ class Live:
         fault = self.faults.at(turn)
         return None if fault is None or fault.label in self._recorded_faults else Due(fault, turn, hit)
 
-    def faulted(self, crossing: Crossing, due: Due, reply: Reply, remark: str = "") -> None:
-        """Note that a request was answered with a fault: it is no turn, and its recording is still to come."""
+    def faulted(self, crossing: Crossing, due: Due, reply: Reply) -> None:
+        """Note that a request is answered with a fault: it is no turn, and its recording is still to come."""
         crossing.settled = True
         self.turns -= 1
-        self.faults.fired(due.fault, remark)
         self._emit({"event": "fault", "label": due.fault.label})
         if self.matcher is None:
             self.faults.failed(key(crossing.request, crossing.dialect))
