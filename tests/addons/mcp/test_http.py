@@ -423,6 +423,27 @@ class TestRecord:
         result = recording(tmp_path, Remote(expired), scenario)
         assert [f["id"] for f in result.findings] == ["mcp.server.unauthorized"]
 
+    @pytest.mark.parametrize("method", ["GET", "DELETE"])
+    def test_nor_does_one_for_the_push_stream_or_the_end_of_a_session(self, tmp_path: Path, method: str) -> None:
+        def expired(exchange: Exchange, message: Message) -> None:
+            exchange.respond(401) if exchange.method == method else plain(exchange, message)
+
+        async def scenario(address: tuple[str, int]) -> None:
+            assert (await send(address, method, mcp_session_id=await opened(address))).status == 400
+
+        result = recording(tmp_path, Remote(expired), scenario)
+        assert [f["id"] for f in result.findings] == ["mcp.server.unauthorized"]
+
+    def test_a_session_opened_after_the_end_of_another_has_an_id_of_its_own(self, tmp_path: Path) -> None:
+        async def scenario(address: tuple[str, int]) -> None:
+            first, second = await opened(address), await opened(address)
+            assert (await send(address, "DELETE", mcp_session_id=first)).status == 200
+            assert len({first, second, await opened(address)}) == 3
+            assert (await send(address, "POST", tool_call(1, "a"), mcp_session_id=first)).status == 404
+            assert (await send(address, "POST", tool_call(1, "a"), mcp_session_id=second)).json == said(1, "A")
+
+        recording(tmp_path, Remote(plain), scenario)
+
     def test_a_push_stream_is_bridged_and_closed_with_the_agents(self, tmp_path: Path) -> None:
         gone = asyncio.Event()
 
