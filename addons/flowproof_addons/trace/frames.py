@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from flowproof_addons.trace import frame as single
 from flowproof_addons.trace.frame import Frame
 from flowproof_addons.trace.model import JsonValue
+from flowproof_addons.trace.pretty import Lines
 from flowproof_addons.trace.runs import Run, RunError
 
 
@@ -22,7 +23,7 @@ class FramesError(ValueError):
 
 def pack(frames: Sequence[bytes]) -> JsonValue:
     """The frames in their stored form; `unpack` gives them back byte for byte."""
-    packed: list[JsonValue] = []
+    packed = Lines()
     last: Frame | None = None
     run: Run | None = None
     for raw in frames:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
-from flowproof_addons.trace.json_value import scalar, string
+from flowproof_addons.trace.json_value import compact, scalar, string
 from flowproof_addons.trace.model import JsonValue
 
 WIDTH = 120
 """Longest line that still holds a whole list or object."""
+
+
+class Lines(list[JsonValue]):
+    """A list that nobody reviews item by item: each takes one line, however long."""
 
 
 def pretty(value: JsonValue, indent: int = 2) -> str:
@@ -24,6 +28,8 @@ def _render(value: JsonValue, newline: str, step: str) -> str:
         inner = newline + step
         members = [f"{_visible(key)}: {_render(child, inner, step)}" for key, child in value.items()]
         return _wrap("{", members, "}", newline, step)
+    if isinstance(value, Lines):
+        return _wrap("[", [_escaped(compact(item)) for item in value], "]", newline, step)
     if isinstance(value, list):
         inner = newline + step
         return _wrap("[", [_render(item, inner, step) for item in value], "]", newline, step)
@@ -42,7 +48,10 @@ def _wrap(opening: str, members: list[str], closing: str, newline: str, step: st
 
 
 def _visible(text: str) -> str:
-    quoted = string(text)
+    return _escaped(string(text))
+
+
+def _escaped(quoted: str) -> str:
     return quoted if quoted.isascii() else _HIDDEN.sub(lambda found: _escape(found[0]), quoted)
 
 

@@ -1,7 +1,7 @@
 """Layout for review."""
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_addons.trace.pretty import pretty
+from flowproof_addons.trace.pretty import Lines, pretty
 
 
 def test_what_fits_stays_on_a_line_and_the_rest_is_one_member_a_line() -> None:
@@ -19,6 +19,13 @@ def test_what_fits_stays_on_a_line_and_the_rest_is_one_member_a_line() -> None:
         "  ],\n"
         '  "empty": []\n'
         "}"
+    )
+
+
+def test_what_nobody_reviews_is_one_item_a_line() -> None:
+    items = Lines([{"data": {"text": "x" * 130}}, ["a\u200b", 1.5]])
+    assert pretty({"frames": items}) == (
+        '{\n  "frames": [\n    {"data":{"text":"' + "x" * 130 + '"}},\n    ["a\\u200b",1.5]\n  ]\n}'
     )
 
 
