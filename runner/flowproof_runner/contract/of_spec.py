@@ -39,7 +39,9 @@ def contract_of(spec: LoadedSpec) -> Contract:
 
     contract, complaints = compile_expect(held.expect, _tools(spec), where)
     problems = [document.problem(("expect",), complaint) for complaint in complaints]
-    problems += [_linted(spec, finding.message, finding.path) for finding in lint(contract)]
+    problems += [
+        _linted(spec, finding.message, finding.path) for finding in lint(contract, prompts=len(spec.user_turns) or 1)
+    ]
     lanes = tuple(_lanes(spec, problems))
     if problems:
         raise SpecError(problems)

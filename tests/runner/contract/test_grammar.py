@@ -77,6 +77,12 @@ TWINS: list[tuple[dict[str, object], dict[str, object]]] = [
         {"confirm": ["a, b needs ask approved with same arguments"]},
         {"confirm": [{"tool": x, "by": "ask", "same_arguments": True} for x in "ab"]},
     ),
+    ({"confirm": ["a needs prompt 1"]}, {"confirm": [{"tool": "a", "prompt": 1}]}),
+    (
+        {"confirm": ["a needs prompt 2 or 3 until prompt 4 where amount < 100"]},
+        {"confirm": [{"tool": "a", "prompt": [2, 3], "until": 4, "where": "amount < 100"}]},
+    ),
+    ({"confirm": ["a needs prompt approved"]}, {"confirm": [{"tool": "a", "by": "prompt"}]}),
     ({"holds": ["out.a equals 1 when out.b exists"]}, {"holds": [{"holds": "out.a equals 1", "when": "out.b exists"}]}),
     ({"outcome": {"match": {"a": "x"}}}, {"outcome": [{"where": 'out.a equals "x"'}]}),
     (
@@ -111,6 +117,10 @@ def test_prose_and_its_structured_twin_are_one(
         ({"args": ["a with x"]}, "expected 'TOOL where CONDITION'"),
         ({"args": [{"tool": "a", "schema": {"type": "odd"}}]}, "not a JSON Schema"),
         ({"confirm": ["a asks"]}, "expected 'TOOL needs ASKER approved"),
+        ({"confirm": ["a needs prompt 0"]}, "counted from 1"),
+        ({"confirm": ["a needs prompt 2 with same arguments"]}, "say which calls it approves"),
+        ({"confirm": [{"tool": "a", "prompt": 2, "by": "ask"}]}, "prompt stands without by"),
+        ({"confirm": [{"tool": "a", "until": 2}]}, "belong to prompt"),
         ({"holds": ["amount equals 3"]}, "known names here are"),
         ({"each": [{"for": "out.x", "expect": ["a"]}]}, "expected 'COLLECTION as NAME'"),
         ({"each": [{"for": "out.x as a", "expect": ["b where a equals a.id"]}]}, "write $a for the argument"),

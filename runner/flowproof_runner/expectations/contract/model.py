@@ -83,11 +83,17 @@ class Confirmation(Expectation):
 
     tool: str
     by: str = "any"
-    """`any`, `adapter`, `elicitation`, or the name of the tool that asks."""
+    """`any`, `adapter`, `elicitation`, or the name of the tool that asks; not read where `prompts` are."""
     bound: bool = False
     """The approval must name exactly these arguments."""
     approves: Formula | None = None
     """For an asking tool: what its answer must say; default is a yes in the usual forms."""
+    prompts: tuple[int, ...] = ()
+    """Prompts that each say yes to one call, from 1: what the spec has the user say."""
+    until: int | None = None
+    """The prompt that takes back what those said."""
+    such: Formula | None = None
+    """What the prompts said yes to; None: whatever the call carries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

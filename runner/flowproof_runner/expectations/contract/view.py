@@ -102,6 +102,16 @@ class View:
         return any(True for _ in self.evidence.of(Diverged))
 
     @cached_property
+    def prompted(self) -> Mapping[int, int]:
+        """Number of a prompt -> a position before all that came of it; where there is one task, it is prompt 1."""
+        given: dict[int, int] = {}
+        for event in self.evidence.events:
+            number = 1 if event.user_turn is None else event.user_turn
+            for each in range(len(given) + 1, number + 1):
+                given[each] = event.seq - 1
+        return given
+
+    @cached_property
     def turns(self) -> int:
         """Model turns of the run."""
         return sum(1 for _ in self.evidence.of(Asked))

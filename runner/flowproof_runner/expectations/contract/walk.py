@@ -53,8 +53,9 @@ def nodes_of(expectation: AnyExpectation) -> Iterator[Node]:
         case Arguments(such=such, when=when) | Outcome(such=such, when=when) | Holds(such=such, when=when):
             yield from nodes(such)
             yield from nodes(when)
-        case Confirmation(approves=approves):
+        case Confirmation(approves=approves, such=such):
             yield from nodes(approves)
+            yield from nodes(such)
         case Each(over=over, body=body):
             yield from nodes(over)
             for inner in body:

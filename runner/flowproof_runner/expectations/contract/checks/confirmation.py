@@ -12,6 +12,7 @@ from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Confirmation
 from flowproof_runner.expectations.contract.resolution.env import Env
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
+from flowproof_runner.expectations.contract.terms import Formula
 from flowproof_runner.expectations.contract.values import key
 
 
@@ -23,6 +24,8 @@ class Approval:
     granted: bool
     arguments: JsonValue
     call: str | None = None
+    such: Formula | None = None
+    """It is only about calls that meet this."""
 
 
 def judge(expectation: Confirmation, place: Place) -> Ruling:
@@ -34,7 +37,7 @@ def judge(expectation: Confirmation, place: Place) -> Ruling:
     for call in calls:
         while approvals and approvals[0].seq < call.seq:
             _heed(approvals.pop(0), unused)
-        used = _fitting(expectation, call, unused, approvals)
+        used = _fitting(expectation, call, unused, approvals, place)
         if used is not None:
             (unused if used in unused else approvals).remove(used)
             continue
@@ -62,9 +65,13 @@ def _heed(approval: Approval, unused: list[Approval]) -> None:
     unused[:] = [each for each in unused if named and key(each.arguments) != key(approval.arguments)]
 
 
-def _fitting(expectation: Confirmation, call: Call, unused: list[Approval], later: list[Approval]) -> Approval | None:
+def _fitting(
+    expectation: Confirmation, call: Call, unused: list[Approval], later: list[Approval], place: Place
+) -> Approval | None:
     for approval in reversed(unused):
         if approval.call not in (None, call.id):
+            continue
+        if approval.such is not None and not place.truth(approval.such, replace(place.env, call=call)).holds:
             continue
         if not expectation.bound or _names(approval.arguments, call.arguments):
             return approval
@@ -78,6 +85,9 @@ def _names(approved: JsonValue, arguments: JsonValue) -> bool:
 
 def _approvals(expectation: Confirmation, place: Place) -> Iterator[Approval]:
     by = expectation.by
+    if expectation.prompts:
+        yield from _said(expectation, place)
+        return
     if by in ("any", "adapter", "elicitation"):
         for event in place.view.evidence.of(Confirmed):
             if expectation.tool not in names_of(event.tool, event.lane) or (by == "adapter") > (event.lane == ADAPTER):
@@ -89,6 +99,17 @@ def _approvals(expectation: Confirmation, place: Place) -> Iterator[Approval]:
     for answer in place.view.answers.get(by, ()):
         asked = answer.call.arguments
         yield Approval(answer.seq, not answer.is_error and _yes(expectation, place, answer.value, asked), _about(asked))
+
+
+def _said(expectation: Confirmation, place: Place) -> Iterator[Approval]:
+    """What the user said, where the run got so far: each prompt stands before the first event that came of it."""
+    given = place.view.prompted
+    for number in expectation.prompts:
+        if number in given:
+            yield Approval(given[number], True, None, such=expectation.such)
+    taken_back = given.get(expectation.until or 0)
+    if taken_back is not None:
+        yield Approval(taken_back, False, None)
 
 
 def _yes(expectation: Confirmation, place: Place, answer: JsonValue, asked: JsonValue) -> bool:
@@ -110,4 +131,6 @@ def _about(asked: JsonValue) -> JsonValue:
 
 
 def _what(expectation: Confirmation) -> str:
+    if expectation.prompts:
+        return "a prompt that says yes to it"
     return "an approval of its own" + (" for exactly these arguments" if expectation.bound else "")

@@ -48,9 +48,7 @@ def line(expectation: AnyExpectation) -> str:
         case Arguments():
             return _arguments(expectation)
         case Confirmation():
-            bound = " with same arguments" if expectation.bound else ""
-            asked = "confirmation" if expectation.by == "any" else f"{expectation.by} approved"
-            return f"{expectation.tool} needs {asked}{bound}"
+            return f"{expectation.tool} needs {_approval(expectation)}"
         case Outcome():
             return _outcome(expectation)
         case Budget():
@@ -102,7 +100,10 @@ def structured(expectation: AnyExpectation) -> dict[str, JsonValue]:
         case Confirmation():
             return _drop(
                 tool=expectation.tool,
-                by=None if expectation.by == "any" else expectation.by,
+                by=None if expectation.by == "any" or expectation.prompts else expectation.by,
+                prompt=list(expectation.prompts) or None,
+                until=expectation.until,
+                where=_formula(expectation.such),
                 same_arguments=expectation.bound or None,
                 approves=_formula(expectation.approves),
             )
@@ -175,6 +176,15 @@ def _arguments(e: Arguments) -> str:
     if e.schema is not None:
         text += " by its schema"
     return text + (f" when {show_formula(e.when)}" if e.when is not None else "")
+
+
+def _approval(e: Confirmation) -> str:
+    if not e.prompts:
+        bound = " with same arguments" if e.bound else ""
+        return ("confirmation" if e.by == "any" else f"{e.by} approved") + bound
+    text = f"prompt {' or '.join(map(str, e.prompts))}"
+    text += f" until prompt {e.until}" if e.until is not None else ""
+    return text + (f" where {show_formula(e.such)}" if e.such is not None else "")
 
 
 def _outcome(e: Outcome) -> str:

@@ -69,6 +69,9 @@ class ConfirmationForm(Part):
     by: Words = "any"
     same_arguments: Flag = False
     approves: Words | None = None
+    prompt: Annotated[tuple[Counted, ...], BeforeValidator(_listed)] = ()
+    until: Counted | None = None
+    where: Lines = ()
 
 
 class OutcomeForm(Part):

@@ -100,8 +100,7 @@ class _Compiler:
             case ArgumentsForm():
                 return (self._arguments(form, names),)
             case ConfirmationForm():
-                approves = parse_formula(form.approves, names, "result") if form.approves else None
-                return (Confirmation(tool=form.tool, by=form.by, bound=form.same_arguments, approves=approves),)
+                return (self._confirmation(form, names),)
             case OutcomeForm():
                 return self._outcome(form, names)
             case BudgetForm():
@@ -142,6 +141,21 @@ class _Compiler:
             schema=form.schema_,
             distinct=tuple(_plain(path) for path in form.distinct),
             when=parse_formula(form.when, names, "call") if form.when else None,
+        )
+
+    def _confirmation(self, form: ConfirmationForm, names: Names) -> Confirmation:
+        if form.prompt and (form.by != "any" or form.same_arguments or form.approves):
+            raise SyntaxProblem("prompt stands without by, same_arguments and approves; say what it approves: where", 0)
+        if not form.prompt and (form.until is not None or form.where):
+            raise SyntaxProblem("until and where belong to prompt", 0)
+        return Confirmation(
+            tool=form.tool,
+            by="prompt" if form.prompt else form.by,
+            bound=form.same_arguments,
+            approves=parse_formula(form.approves, names, "result") if form.approves else None,
+            prompts=form.prompt,
+            until=form.until,
+            such=self._all(form.where, names, "call"),
         )
 
     def _outcome(self, form: OutcomeForm, names: Names) -> tuple[Outcome, ...]:

@@ -143,11 +143,42 @@ class _Line:
         tools = self._tools()
         if not self.scan.take("needs"):
             raise self.scan.problem("expected 'TOOL needs ASKER approved [with same arguments]'")
+        if self._numbered_prompt():
+            return self._prompted(tools)
         by = "any" if self.scan.take("confirmation") else self._tool()
         self.scan.take("approved")
         bound = self.scan.take("with", "same", "arguments")
         self.parser.end()
         return tuple(Confirmation(tool=tool, by=by, bound=bound) for tool in tools)
+
+    def _numbered_prompt(self) -> bool:
+        """A tool may be called prompt, too."""
+        before = self.scan.here
+        if self.scan.take("prompt") and self.scan.word().isdecimal():
+            return True
+        self.scan.here = before
+        return False
+
+    def _prompted(self, tools: tuple[str, ...]) -> tuple[Confirmation, ...]:
+        """`2 or 3 until prompt 4 where amount < 100`."""
+        prompts = [self._nth()]
+        while self.scan.take("or"):
+            self.scan.take("prompt")
+            prompts.append(self._nth())
+        until = self._nth() if self.scan.take("until", "prompt") else None
+        such = self.parser.formula("call") if self.scan.take("where") else None
+        if self.scan.take("with", "same", "arguments"):
+            raise self.scan.problem("a prompt is no arguments; say which calls it approves: where amount equals 40")
+        self.parser.end()
+        return tuple(
+            Confirmation(tool=tool, by="prompt", prompts=tuple(prompts), until=until, such=such) for tool in tools
+        )
+
+    def _nth(self) -> int:
+        number = self._whole()
+        if not number:
+            raise self.scan.problem("prompts are counted from 1")
+        return number
 
     def _tail(self) -> tuple[Formula | None, Formula | None, bool]:
         such = self.parser.formula("call") if self.scan.take("where") else None

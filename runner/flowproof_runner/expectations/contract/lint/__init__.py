@@ -10,10 +10,11 @@ from flowproof_runner.expectations.contract.model import Calls, Confirmation, Co
 from flowproof_runner.findings import Finding
 
 
-def lint(contract: Contract, *, fixtures: Mapping[str, int] | None = None) -> tuple[Finding, ...]:
+def lint(contract: Contract, *, fixtures: Mapping[str, int] | None = None, prompts: int = 1) -> tuple[Finding, ...]:
     """Contradictions, and expectations that can never be met or never fail; each is a problem of the contract.
 
     `fixtures`: number of answers for each tool, where nothing else answers calls; None if that is not known.
+    `prompts`: how often the user speaks.
     """
     facts = Facts.of(contract)
     return (
@@ -21,6 +22,7 @@ def lint(contract: Contract, *, fixtures: Mapping[str, int] | None = None) -> tu
         *order.lint(facts),
         *references.lint(facts),
         *values.lint(facts),
+        *_unsaid(contract, prompts),
         *(_unanswered(facts, fixtures) if fixtures is not None else ()),
     )
 
@@ -36,6 +38,17 @@ def enforceable(contract: Contract) -> str | None:
     if protected and protected <= forbidden:
         return "every tool that needs an approval is forbidden anyway"
     return None
+
+
+def _unsaid(contract: Contract, prompts: int) -> Iterator[Finding]:
+    for e in contract.expectations:
+        if not isinstance(e, Confirmation):
+            continue
+        for number in (*e.prompts, *((e.until,) if e.until is not None else ())):
+            if number > prompts:
+                yield problem(e, "lint.prompt", f"there is no prompt {number}: the user speaks {prompts} times")
+        if e.until is not None and e.until <= min(e.prompts):
+            yield problem(e, "lint.prompt", f"prompt {e.until} takes back what was not said yet")
 
 
 def _unanswered(facts: Facts, fixtures: Mapping[str, int]) -> Iterator[Finding]:
