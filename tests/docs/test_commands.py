@@ -25,7 +25,7 @@ def commands() -> Iterator[tuple[str, str]]:
         text = page.read_text()
         for block in _FENCED.findall(text):
             for line in block.replace("\\\n", " ").splitlines():
-                called = re.match(r"(?:- run: )?(?:\$ )?(?:[A-Z_]+=\S+ )*(?:uv run )?(flowproof (?!:).+)", line.strip())
+                called = re.match(r"(?:- run: )?(?:\$ )?(?:[A-Z_]+=\S+ )*(?:uv run )?(flowproof (?![:…]).+)", line.strip())
                 if called:
                     yield page.name, called[1]
         for command in _INLINE.findall(_FENCED.sub("", text)):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 LIMIT = 256 * 1024 * 1024
 """Largest body after decoding, in bytes."""
@@ -40,25 +43,48 @@ def _deflate(data: bytes, limit: int) -> bytes:
     """RFC 9110 means zlib by "deflate"; some senders leave zlib's header away."""
     try:
         return _inflate(data, limit, zlib.MAX_WBITS, "deflate")
-    except _NotInflatable:
+    except _BrokenError:
         return _inflate(data, limit, -zlib.MAX_WBITS, "deflate")
 
 
-class _NotInflatable(EncodingError):
-    pass
-
-
 def _inflate(data: bytes, limit: int, window: int, coding: str) -> bytes:
+    return _members(data, limit, partial(zlib.decompressobj, window), zlib.error, coding)
+
+
+def _zstd(data: bytes, limit: int) -> bytes:
+    from backports import zstd  # comes with mitmproxy; imported only when met
+
+    return _members(data, limit, zstd.ZstdDecompressor, zstd.ZstdError, "zstd")
+
+
+class _BrokenError(EncodingError):
+    """The body is not of the coding, in contrast to one that is too large."""
+
+
+class _Decoder(Protocol):
+    """What zlib and zstd have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+def _members(
+    data: bytes, limit: int, decoder_of: Callable[[], _Decoder], refused: type[Exception], coding: str
+) -> bytes:
+    """A body may be several compressed ones in a row."""
     out = bytearray()
-    while data:  # gzip may be several members in a row
-        decoder = zlib.decompressobj(window)
+    while data:
+        decoder = decoder_of()
         try:
             out += decoder.decompress(data, limit - len(out) + 1)
-        except zlib.error as error:
-            raise _NotInflatable(f"the body is not {coding}: {error}") from error
+        except refused as error:
+            raise _BrokenError(f"the body is not {coding}: {error}") from error
         _bound(len(out), limit)
         if not decoder.eof:
-            raise _NotInflatable(f"the {coding} body ends in the middle")
+            raise _BrokenError(f"the {coding} body ends in the middle")
         data = decoder.unused_data
     return bytes(out)
 
@@ -75,23 +101,6 @@ def _brotli(data: bytes, limit: int) -> bytes:
     if not decoder.is_finished():
         raise EncodingError("the br body ends in the middle")
     return out
-
-
-def _zstd(data: bytes, limit: int) -> bytes:
-    from backports import zstd  # comes with mitmproxy; imported only when met
-
-    out = bytearray()
-    while data:  # several frames in a row are one body
-        decoder = zstd.ZstdDecompressor()
-        try:
-            out += decoder.decompress(data, limit - len(out) + 1)
-        except zstd.ZstdError as error:
-            raise EncodingError(f"the body is not zstd: {error}") from error
-        _bound(len(out), limit)
-        if not decoder.eof:
-            raise EncodingError("the zstd body ends in the middle")
-        data = decoder.unused_data
-    return bytes(out)
 
 
 def _bound(size: int, limit: int) -> None:

@@ -121,12 +121,15 @@ def _cause(cause: SharedCause, style: Style) -> Iterator[str]:
 
 
 def _remarks(run: RunResult, style: Style) -> Iterator[str]:
-    notes = [(flow.spec, note) for flow in run.flows for note in flow.notes]
+    notes: dict[str, list[str]] = {}
+    for flow in run.flows:
+        for note in flow.notes:
+            notes.setdefault(note, []).append(flow.spec)
     pins = [(flow.spec, pin) for flow in run.flows for pin in flow.pins]
     if notes or run.notes or pins or any(flow.faults for flow in run.flows):
         yield ""
     yield from (f"{style('note', 'yellow')}  {clean(note)}" for note in run.notes)
-    yield from (f"{style('note', 'yellow')}  {spec}: {clean(note)}" for spec, note in notes)
+    yield from (f"{style('note', 'yellow')}  {', '.join(specs)}: {clean(note)}" for note, specs in notes.items())
     for spec, pin in pins:
         used = f"fired {words.number(pin.count, 'time')}" if pin.count else "was never needed: remove it"
         yield f"{style('pin', 'cyan')}   {spec}: {clean(pin.name)} {used}" + _reason(pin)

@@ -132,3 +132,9 @@ def test_tiers_that_differ_are_counted_and_skipped_flows_have_none(mixed: RunRes
     held = first.model_copy(update={"containment": "enforced (linux seccomp)"})
     run = mixed.model_copy(update={"flows": (held, *others)})
     assert "network: enforced (linux seccomp) · 1 flow\nnetwork: not contained · 2 flows\n" in summary(run, PLAIN)
+
+
+def test_a_note_of_several_flows_is_one(same_twice: RunResult) -> None:
+    flows = tuple(flow.model_copy(update={"notes": ("the cassette is old",)}) for flow in same_twice.flows)
+    text = summary(same_twice.model_copy(update={"flows": flows}), PLAIN)
+    assert "note  specs/refund.flow.yaml, specs/other.flow.yaml: the cassette is old\n" in text
