@@ -117,7 +117,7 @@ class ModelFault(Part):
     kind: Literal["answer", "timeout", "reset", "closed", "cut", "malformed", "slow"]
     """`answer`: an error of the API. `timeout`: nothing. `reset`, `closed`: the connection, without an answer. `cut`,
     `malformed` (arguments of tool calls), `slow` (frame by frame): the answer itself."""
-    status: int = 500
+    status: int = 0
     retry_after_s: float | None = None
     frames: int | None = None
     """How many frames of a cut stream arrive; None: half of them."""
@@ -177,6 +177,8 @@ class Session(Part):
     """The run's folder with the agent's home and workspace, where it has one: for `path` pins too."""
     clock: str = ""
     """The time the agent is told it is (`agent.clock`), where it is not the real one."""
+    reorder: bool = False
+    """At replay: parallel calls are served in the other order."""
     keep_errors: bool = False
     """Keep 429/5xx answers as turns of their own instead of attempts."""
     agent_cwd: str = ""

@@ -86,7 +86,7 @@ class FaultEntry(Part):
             for name in sorted({*_MODEL, *_MCP} - {*ways})
             if name in given
         ]
-        found = [way for way in ways if getattr(self, way) not in (None, False)]
+        found = [way for way in ways if (said := getattr(self, way)) is not None and said is not False]
         if not wrong and len(found) != 1:
             named = " and ".join(found) if found else "none"
             wrong.append(Complaint(f"exactly one of {', '.join(ways)} is needed, found {named}"))

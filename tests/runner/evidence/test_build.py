@@ -12,7 +12,7 @@ import pytest
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.session import MockResult, ToolMock
-from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue, Reply, Request, Trace
+from flowproof_addons.trace.model import Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_runner.evidence.build import LaneReport, Placed, build
 from flowproof_runner.evidence.conclusion import main_thread, reply
 from flowproof_runner.evidence.model import (
@@ -21,6 +21,7 @@ from flowproof_runner.evidence.model import (
     Dispatched,
     Diverged,
     Evidence,
+    Faulted,
     Replied,
     Returned,
     Told,
@@ -309,3 +310,18 @@ def test_reading_only_what_a_request_adds_gives_the_same_events(registry: Regist
     """Requests that share their history as the same objects are read incrementally, copies are read whole."""
     copied = trace(*(replace(turn, request=deepcopy(turn.request)) for turn in LOOP.exchanges))
     assert build(LOOP, registry) == build(copied, registry)
+
+
+def test_a_faulted_request_is_no_turn_and_stands_before_the_turn_it_stood_in_for() -> None:
+    """What it asked for was not decided: the answer to its repetition decides."""
+    second = LOOP.turns[1]
+    faulted = (
+        replace(second, fault=Fault("turn 2: cut in half", 2)),
+        replace(second, reply=Reply(429, JsonBody({})), fault=Fault("turn 9: answer 429", 9)),
+    )
+    plain, evidence = build(LOOP, default()), build(replace(LOOP, faulted=faulted), default())
+    assert [event for event in evidence.events if isinstance(event, Faulted)] == [
+        Faulted(seq=4 - 1, lane="model", turn=2, label="turn 2: cut in half", status=200),
+        Faulted(seq=len(evidence.events) - 1, lane="model", turn=None, label="turn 9: answer 429", status=429),
+    ]
+    assert [kind for kind in kinds(evidence) if kind != "Faulted"] == kinds(plain)

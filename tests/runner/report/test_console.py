@@ -6,7 +6,7 @@ import pytest
 
 from flowproof_runner.report.console import line, summary
 from flowproof_runner.report.style import Style, wanted
-from flowproof_runner.result import RunResult
+from flowproof_runner.result import FaultUse, RunResult
 
 PLAIN = Style()
 
@@ -138,3 +138,17 @@ def test_a_note_of_several_flows_is_one(same_twice: RunResult) -> None:
     flows = tuple(flow.model_copy(update={"notes": ("the cassette is old",)}) for flow in same_twice.flows)
     text = summary(same_twice.model_copy(update={"flows": flows}), PLAIN)
     assert "note  specs/refund.flow.yaml, specs/other.flow.yaml: the cassette is old\n" in text
+
+
+def test_faults_are_told_with_how_often_they_happened_and_what_became_of_them(passed: RunResult) -> None:
+    faults = (
+        FaultUse(name="turn 2: answer 429", count=2, times=2),
+        FaultUse(name="turn 3: no answer for 9 s", count=1, remarks=("the agent gave up after 2.0 s",)),
+        FaultUse(name="turn 9: cut in half", count=0),
+    )
+    flow = passed.flows[0].model_copy(update={"pins": (), "faults": faults})
+    assert summary(passed.model_copy(update={"flows": (flow,)}), PLAIN).splitlines()[1:4] == [
+        "fault specs/booking.flow.yaml: turn 2: answer 429: 2 times",
+        "fault specs/booking.flow.yaml: turn 3: no answer for 9 s: once (the agent gave up after 2.0 s)",
+        "fault specs/booking.flow.yaml: turn 9: cut in half: never",
+    ]

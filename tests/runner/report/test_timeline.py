@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flowproof_addons.dialects.registry import default
-from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request, Trace
+from flowproof_addons.trace.model import BytesBody, Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_runner.evidence.build import build
 from flowproof_runner.report.style import Style
 from flowproof_runner.report.timeline import render
+from flowproof_runner.result import Counts
 from flowproof_runner.tally import tally
 
 
@@ -62,6 +65,21 @@ turn 2  openai-chat m-1, 1 tool offered
 side call  GET /v1/models → 200
 """
     )
+
+
+def test_a_fault_stands_before_the_turn_it_stood_in_for() -> None:
+    cut, silent = Fault("turn 2: cut in half", 2), Fault("turn 2: no answer for 5 s", 2)
+    faulted = (
+        replace(turn([USER], CALL), fault=cut),
+        replace(turn([USER], CALL), reply=Reply(0, BytesBody(b"")), fault=silent),
+    )
+    trace = replace(TRACE, faulted=faulted)
+    lines = render("a", trace, build(trace, default()), Counts(), Style()).splitlines()
+    place = lines.index("turn 2  openai-chat m-1, 1 tool offered")
+    assert lines[place - 2 : place] == [
+        "  fault    turn 2: cut in half (answered 200)",
+        "  fault    turn 2: no answer for 5 s",
+    ]
 
 
 def test_in_full_nothing_is_cut() -> None:

@@ -9,11 +9,12 @@ from flowproof_addons.matching.difference import differences
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.mcp import lane_file
 from flowproof_addons.mcp.lane import Call, Lane, Listing
-from flowproof_addons.trace.model import Attempt, Exchange, JsonBody, JsonValue, Reply, Request, Trace
+from flowproof_addons.trace.model import Attempt, Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_runner.containment.report import ENFORCED_WITH_LANDLOCK
 from flowproof_runner.result import (
     AgentEnd,
     Counts,
+    FaultUse,
     FindingResult,
     FlowResult,
     PinUse,
@@ -130,6 +131,7 @@ def trace() -> Trace:
         ),
         mcp={"bookings": lane_file.dump(lane())},
         mocks=[{"name": "read_policy", "results": [{"content": "policies/travel.md: no such file"}]}],
+        faulted=(replace(chat(after, second), reply=Reply(429, JsonBody({})), fault=Fault("turn 2: answer 429", 2)),),
     )
 
 
@@ -237,6 +239,7 @@ def failed() -> FlowResult:
             StepResult(number=4, text="assert_no_egress", ok=False, where="specs/booking.flow.yaml:31"),
         ),
         counts=Counts(turns=3, recorded_turns=4, side_calls=1, tool_calls=4, input_tokens=1204, output_tokens=88),
+        faults=(FaultUse(name="turn 2: answer 429", count=1),),
         pins=(PinUse(name="today", count=2, why="the prompt holds the date"), PinUse(name="session id", count=0)),
         agent=AgentEnd(
             ending="stopped after divergence",
@@ -379,7 +382,8 @@ def attack() -> tuple[RunResult, list[Story]]:
     evil_lane = replace(
         lane(), calls=tuple(replace(c, params={"name": evil, "arguments": {evil: evil}}) for c in lane().calls)
     )
-    seen = Trace(evil, evil, "", (turn, lost, side), mcp={evil: lane_file.dump(evil_lane)})
+    faulted = replace(turn, fault=Fault(evil, 1))
+    seen = Trace(evil, evil, "", (turn, lost, side), mcp={evil: lane_file.dump(evil_lane)}, faulted=(faulted,))
     flow = FlowResult(
         name=evil,
         spec=evil,
@@ -394,6 +398,7 @@ def attack() -> tuple[RunResult, list[Story]]:
         ),
         notes=(evil,),
         steps=(StepResult(number=1, text=evil, ok=False, note=evil),),
+        faults=(FaultUse(name=evil, count=1, remarks=(evil,)),),
         pins=(PinUse(name=evil, count=1, why=evil),),
         agent=AgentEnd(ending=evil, duration_s=1, stdout=evil, stderr=evil),
         containment=evil,

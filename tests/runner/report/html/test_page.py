@@ -96,6 +96,8 @@ def test_all_that_is_known_is_said() -> None:
         "1 side call",
         "today allowed a difference 2 times",
         "session id was never needed: remove it",
+        "turn 2: answer 429: once",
+        "fault: turn 2: answer 429",
         "api.example.com:443, ${SERVICE_HOST}:443",
         "198.51.100.7:443 · tcp · telemetry.example · 3 times",
         "0.0.0.0:9229 · 127.0.0.1:9229",
