@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -83,7 +82,7 @@ class Lanes:
         self._approvals = Approvals.asked_by(rule for server in session.mcp for rule in server.confirm)
         self._run = Run(emit, turns_served, time.monotonic, heard=self._approvals.heard, user_turn=user_turn)
         self._veil = Veil(session.secrets, session.redact_keys)
-        self._folder: Path | None = None
+        self._folder: standin.Folder | None = None
         self._lanes: dict[str, _Open] = {}
 
     async def start(self) -> None:
@@ -93,9 +92,9 @@ class Lanes:
         """
         if not self._session.mcp:
             return
-        self._folder = standin.folder()
+        self._folder = standin.Folder()
         for declared in self._session.mcp:
-            lane = self._lanes[declared.name] = self._make(declared, self._folder)
+            lane = self._lanes[declared.name] = self._make(declared, self._folder.path)
             await lane.stdio.open()
             await lane.http.open()
         await asyncio.gather(*(self._ready(lane) for lane in self._lanes.values()))
@@ -128,7 +127,7 @@ class Lanes:
             if lane.forwarding is not None:
                 lane.forwarding.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.close()
         return {name: self._result(lane) for name, lane in self._lanes.items()}
 
     def _make(self, declared: McpServer, folder: Path) -> _Open:

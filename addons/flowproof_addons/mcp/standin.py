@@ -6,9 +6,12 @@ import would be paid at each spawn, so it uses what the interpreter has built in
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 _PUMP = """\
@@ -36,6 +39,7 @@ os._exit(0)
 HELLO_END = b"\0\n"
 _LONGEST_SHEBANG = 120
 _LONGEST_FOLDER = 60
+_PREFIX = "flowproof_"
 
 
 def write(folder: Path, name: str, address: str, token: str) -> Path:
@@ -52,14 +56,57 @@ def write(folder: Path, name: str, address: str, token: str) -> Path:
     return path
 
 
-def folder() -> Path:
-    """A new private folder for stand-ins and their sockets: short enough for a socket's name, and executable."""
-    for base in (tempfile.gettempdir(), "/tmp", "/var/tmp", str(Path.home())):
-        if " " in base or len(base) > _LONGEST_FOLDER or not os.access(base, os.W_OK):
-            continue
-        if not os.statvfs(base).f_flag & getattr(os, "ST_NOEXEC", 0):
-            return Path(tempfile.mkdtemp(prefix="flowproof-", dir=base))
-    return Path(tempfile.mkdtemp(prefix="flowproof-"))
+class Folder:
+    """A new private folder for stand-ins and their sockets: short enough for a socket's name, and executable.
+
+    It is held by a lock as long as this process lives. Whoever makes one removes those that nobody holds: a killed
+    boundary leaves nothing for longer than until the next.
+    """
+
+    def __init__(self) -> None:
+        base = next(filter(_suits, (tempfile.gettempdir(), "/tmp", "/var/tmp", str(Path.home()))), None)
+        if base is not None:
+            sweep(Path(base))
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+        self._held = _lock(self.path)
+
+    def close(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+
+def sweep(base: Path, *, unlocked_s: float = 60.0) -> None:
+    """Remove the folders whose makers are gone; a young one may only just not be locked yet."""
+    for left in base.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            status = left.stat()
+            if status.st_uid != os.geteuid() or time.time() - status.st_mtime < unlocked_s:
+                continue
+            if (held := _lock(left)) is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                os.close(held)
+
+
+def _suits(base: str) -> bool:
+    if " " in base or len(base) > _LONGEST_FOLDER or not os.access(base, os.W_OK):
+        return False
+    return not os.statvfs(base).f_flag & getattr(os, "ST_NOEXEC", 0)
+
+
+def _lock(folder: Path) -> int | None:
+    """Hold a folder until the descriptor is closed or this process is gone; None when another holds it."""
+    import fcntl  # not on Windows, where a suite without stand-ins can still be loaded
+
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return None
+    return fd
 
 
 def _quoted(word: str) -> str:
