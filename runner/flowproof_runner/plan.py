@@ -40,6 +40,8 @@ class Surroundings:
     start: Path
     """Where flowproof was started."""
     registry: Registry
+    reorder: bool = False
+    """At replay: parallel calls are served in the other order."""
     suite: Suite = field(default_factory=Suite)
     suite_env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The suite's `env`, variables filled in, handles not yet."""
@@ -110,6 +112,7 @@ def opening(
         redact_keys=spec.spec.redact.keys,
         own_directory=str(draft.directory),
         habitat=str(draft.habitat.root or ""),
+        reorder=around.reorder,
         clock=spec.spec.agent.clock.at if spec.spec.agent.clock else "",
         agent_cwd=str(draft.directory),
         conversation=Conversation(quiet_s=spec.spec.agent.quiet) if talk else None,

@@ -77,6 +77,36 @@ class FaultUse(Part):
     """What became of it, where that can vary: `the agent gave up after 2.1 s`."""
 
 
+class Difference(Part):
+    """Something that was not the same when a recording was replayed at once."""
+
+    where: str
+    """`turn 2: messages[0].content`."""
+    kind: str
+    """`two UUIDs`, `another order`, ..."""
+    first: str
+    second: str
+
+
+type ParallelOrder = Literal["no parallel calls", "the same", "matters", "not tried"]
+
+
+class Again(Part):
+    """What `record --twice` showed of one flow."""
+
+    steady: bool
+    """The recording replays as the spec stands."""
+    order: ParallelOrder = "not tried"
+    """What another order of parallel tools changes."""
+    differences: tuple[Difference, ...] = ()
+    pins: tuple[str, ...] = ()
+    """Lines for the spec, `pins:` first; empty when none would help."""
+    written: bool = False
+    """They are in the spec now."""
+    left: tuple[str, ...] = ()
+    """What is still wrong with them."""
+
+
 class AgentEnd(Part):
     """How the agent ended."""
 
@@ -137,6 +167,8 @@ class FlowResult(Part):
     counts: Counts = Counts()
     pins: tuple[PinUse, ...] = ()
     faults: tuple[FaultUse, ...] = ()
+    again: Again | None = None
+    """With `record --twice`: what replaying it at once showed."""
     agent: AgentEnd | None = None
     containment: str = "not contained"
     """The tier that was in force."""

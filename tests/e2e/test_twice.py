@@ -41,3 +41,56 @@ def test_written_pins_make_it_replay(scenario: Callable[..., Scenario]) -> None:
     again = flow.run()
     assert again.code == 0, again.said
     assert len(again.flow.pins) == 2
+
+
+BOTH = "How is Nairobi? both"
+
+
+def test_an_order_of_parallel_tools_that_matters_is_found_though_two_runs_are_the_same(
+    scenario: Callable[..., Scenario],
+) -> None:
+    flow = scenario(python("parallel.py", "list"), prompt=BOTH)
+    outcome = flow.record("--twice", "--html", "report.html", "--junit", "junit.xml")
+    assert outcome.code == 1, outcome.said
+    again = outcome.flow.again
+    assert again is not None
+    assert (again.steady, again.order, again.left) == (False, "matters", ())
+    assert again.pins[:3] == ("pins:", "  - at: metadata.ended", "    unordered: true")
+    assert outcome.ids == ["record.twice"]
+    assert "unordered: true" in outcome.stdout
+    assert "unordered: true" in (flow.folder / "report.html").read_text()
+    assert 'value="matters"' in (flow.folder / "junit.xml").read_text()
+    assert flow.run().code == 0
+
+    written = flow.record("--twice", "--write")
+    assert written.code == 0, written.said
+    assert written.flow.again is not None and written.flow.again.written
+    assert "unordered: true" in flow.spec.read_text()
+    steady = flow.record("--twice")
+    assert steady.code == 0, steady.said
+    assert "the same twice, also with parallel tools in the other order" in steady.stdout
+
+
+def test_results_in_the_order_of_the_calls_are_the_same_in_either(scenario: Callable[..., Scenario]) -> None:
+    for agent in (python("parallel.py", "calls"), python("openai_chat.py", "stream"), python("anthropic_messages.py")):
+        outcome = scenario(agent, prompt=BOTH).record("--twice")
+        assert outcome.code == 0, outcome.said
+        assert outcome.flow.again is not None
+        assert (outcome.flow.again.steady, outcome.flow.again.order) == (True, "the same"), outcome.said
+        assert "the same twice, also with parallel tools in the other order" in outcome.stdout
+
+
+def test_an_order_that_no_pin_allows_is_told_and_not_held_against_the_recording(
+    scenario: Callable[..., Scenario],
+) -> None:
+    flow = scenario(python("parallel.py", "text"), prompt=BOTH)
+    outcome = flow.record("--twice")
+    assert outcome.code == 0, outcome.said
+    assert outcome.flow.again is not None and outcome.flow.again.order == "matters"
+    assert "with parallel tools in the other order turn 2: messages[4].content differs" in outcome.stdout
+    assert flow.run().code == 0
+
+
+def test_without_parallel_tools_there_is_no_other_order(scenario: Callable[..., Scenario]) -> None:
+    outcome = scenario(python("openai_chat.py")).record("--twice")
+    assert outcome.flow.again is not None and outcome.flow.again.order == "no parallel calls"

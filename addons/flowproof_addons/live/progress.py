@@ -11,6 +11,7 @@ from flowproof_addons.dialects.base import Dialect, ErrorText, Registry
 from flowproof_addons.faults import Faults
 from flowproof_addons.live.attempts import RETRIED, Attempts
 from flowproof_addons.live.mocks import Mocks, MocksExhausted
+from flowproof_addons.live.reordered import Reordered
 from flowproof_addons.live.settling import Later, Left, Settling
 from flowproof_addons.matching.canonical import key
 from flowproof_addons.matching.divergence import Divergence
@@ -87,6 +88,7 @@ class Live:
         self._journal = Journal(session.folder / "trace.jsonl", self._redactor)
         self._mocks = Mocks(session.mocks)
         self._attempts = Attempts()
+        self._reordered = Reordered() if session.reorder else None
         self._hints = Hints(session.pins, clock().date(), session.own_directory, session.clock)
         self._recordings = () if recordings is None else recordings.exchanges
         faulted = () if recordings is None else recordings.faulted
@@ -216,6 +218,8 @@ class Live:
     def match(self, crossing: Crossing) -> Reply | Divergence:
         """Replay: the recording that answers, journalled; or why none does."""
         assert self.matcher is not None
+        if self._reordered is not None:
+            crossing.request = self._reordered.restored(crossing.request)
         found = self.matcher.match(crossing.request, crossing.dialect)
         if isinstance(found, Divergence):
             report = found.to_json()
@@ -235,7 +239,7 @@ class Live:
         )
         self._journal.append(crossing.exchange, crossing.place)
         self._answered(crossing, recorded.reply)
-        return recorded.reply
+        return self._reordered.served(recorded.reply, crossing.dialect) if self._reordered else recorded.reply
 
     def record(self, crossing: Crossing, reply: Reply) -> None:
         """Record: keep an exchange, or keep it aside while the client may yet retry it."""

@@ -18,7 +18,6 @@ from flowproof_runner.cli.progress import shown
 from flowproof_runner.cli.publish import Outlet
 from flowproof_runner.cli.specs import Given, given
 from flowproof_runner.draft import relative, skipped, unreadable
-from flowproof_runner.findings import Exit
 from flowproof_runner.flow import Flows
 from flowproof_runner.inspect.holding import announce, hold
 from flowproof_runner.interruption import Interrupted
@@ -46,15 +45,15 @@ def run_flows(
         flows = Flows(boundary, Surroundings(start.shell, start.folder, default()))
         specs = given(paths, options.command, record_missing=options.record_missing, wanted=wanted)
         results, signal = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
-        again = options.twice and signal is None
-        steady = not again or _twice(specs, results, flows, folder, options.write, outlet)
+        if options.twice and signal is None:
+            results = tuple(_twice(specs, results, flows, folder, options.write, outlet))
         run = _summed(options.command, results, folder, start, signal)
         outlet.publish(run, folder.path)
         if options.web is not None and signal is None:
             hold(boundary, outlet.stream)
     if signal is not None:
         raise signal
-    return run.exit_code or (Exit.PASS if steady else Exit.FAILED)
+    return run.exit_code
 
 
 def _twice(
@@ -64,21 +63,24 @@ def _twice(
     folder: runs.RunFolder,
     write: bool,
     outlet: Outlet,
-) -> bool:
-    """Run what was recorded again; True when all of it is the same, or is now that its pins were written."""
-    from flowproof_runner.volatility import twice
+) -> Iterator[FlowResult]:
+    """The results of what was recorded, with what running it again shows."""
+    from flowproof_runner.volatility import telling, twice
 
-    numbers, held = count(len(specs)), True
+    numbers = count(len(specs))
     for spec, result in zip(specs, results, strict=True):
         if isinstance(spec.loaded, SpecError) or result.verdict != "pass":
+            yield result
             continue
         second = twice.again(spec.loaded, flows.within(spec.suite), partial(_next_folder, folder, numbers, spec.path))
         written = write and bool(second.pins)
         if written:
             twice.write(second)
-        print(twice.tell(second, written), end="", file=outlet.stream, flush=True)
-        held = held and (second.steady or (written and second.result.verdict == "pass"))
-    return held
+        told = telling.with_second(result, second, written)
+        print(telling.headline(told), file=outlet.stream, flush=True)
+        if written and told.again is not None:
+            print(*(f"  {line}" for line in telling.lines(told.again)), sep="\n", file=outlet.stream, flush=True)
+        yield told
 
 
 def _next_folder(folder: runs.RunFolder, numbers: Iterator[int], spec: Path) -> Path:

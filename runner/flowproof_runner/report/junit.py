@@ -60,6 +60,7 @@ def _properties(case: Xml.Element, flow: FlowResult) -> None:
         "turns": str(flow.counts.turns),
         **{f"pin {pin.name}": f"{pin.count} {pin.why}".strip() for pin in flow.pins},
         **({"cassette": flow.cassette} if flow.cassette else {}),
+        **({"steady": str(flow.again.steady), "parallel order": flow.again.order} if flow.again else {}),
         **({"folder": flow.folder} if flow.folder else {}),
     }
     properties = Xml.SubElement(case, "properties")

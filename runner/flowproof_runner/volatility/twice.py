@@ -1,4 +1,8 @@
-"""`record --twice`: replay a fresh recording at once, and find the pins without which it is not the same again."""
+"""`record --twice`: replay a fresh recording at once, and find the pins without which it is not the same again.
+
+Where the model asked for several tools at once, it is replayed once more with the calls turned round: which of them
+ends first is chance, and need not have shown in two runs.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ from pathlib import Path
 
 import yaml
 
+from flowproof_addons.dialects.base import Registry
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.trace import file
-from flowproof_runner import cassette
+from flowproof_runner import cassette, tally, verdicts
 from flowproof_runner.doctor.varied import Variation, variation
 from flowproof_runner.flow import Flows
 from flowproof_runner.result import FlowResult
@@ -30,7 +35,11 @@ class Second:
     spec: Path
     variations: tuple[Variation, ...]
     result: FlowResult
-    """The last replay, with all the pins found."""
+    """The last replay in the recorded order, with all the pins found."""
+    parallel: bool = False
+    """Some reply held several calls, so that there was another order to try."""
+    order: tuple[Variation, ...] = ()
+    """What another order of parallel calls changes, and no pin allows."""
 
     @property
     def pins(self) -> tuple[tuple[str, ...], ...]:
@@ -39,22 +48,27 @@ class Second:
 
     @property
     def steady(self) -> bool:
-        """True when the recording replays as the spec stands."""
+        """True when the recording replays as the spec stands.
+
+        An order that no pin allows is told and not held against it: an agent that runs its tools one after the other
+        never takes it.
+        """
         return self.result.verdict == "pass" and not self.variations
 
 
 def again(spec: LoadedSpec, flows: Flows, folder: Callable[[], Path]) -> Second:
     """Replay the fresh cassette, pinning in memory what differs, until it holds or nothing more can be pinned."""
-    found: list[Variation] = []
-    result = flows.run(spec, "replay", folder())
-    for _ in range(_ROUNDS):
-        new = [one for one in _variations(flows, result) if one.pin not in [each.pin for each in found]]
-        found += new
-        if not any(one.pin for one in new):
-            break
-        pinned = _pinned(spec, [one.pin for one in found if one.pin])
-        result = flows.run(pinned, "replay", folder())
-    return Second(spec.path, tuple(found), result)
+    found, result = _pinned_until_it_holds(spec, flows, folder, ())
+    parallel = result.verdict == "pass" and _parallel(cassette.path_of(spec.path), flows.around.registry)
+    if not parallel:
+        return Second(spec.path, found, result)
+    turned = replace(flows, around=replace(flows.around, reorder=True))
+    found, last = _pinned_until_it_holds(spec, turned, folder, found)
+    fixed = tuple(one for one in found if one.pin)
+    order = tuple(one for one in found if not one.pin)
+    if not order and any(each.id == verdicts.DIVERGENCE for each in last.findings):
+        order = _variations(flows, last)
+    return Second(spec.path, fixed, result, parallel, order)
 
 
 def write(second: Second) -> None:
@@ -68,21 +82,25 @@ def write(second: Second) -> None:
     file.save(path, replace(file.load(path), spec=load(second.spec).digest))
 
 
-def tell(second: Second, written: bool) -> str:
-    """What a user reads."""
-    if second.steady:
-        return f"{second.spec}: the same twice\n"
-    lines = [f"{second.spec}: not the same twice"]
-    for one in second.variations:
-        turn = f"turn {one.turn}" if one.turn else "side call"
-        lines.append(f"  {turn}: {one.path} ({one.kind}): {one.first!r} / {one.second!r}")
-    if second.pins:
-        lines += ["  pins, written into the spec:" if written else "  pins to put into the spec (or use --write):"]
-        lines += ["    pins:", *(f"    {line}" for pin in second.pins for line in pin)]
-    if second.result.verdict != "pass":
-        lines += ["  and with these pins it still fails:" if second.pins else "  and no pin would mend it:"]
-        lines += [f"    {finding.message}" for finding in second.result.findings[:3]]
-    return "\n".join((*lines, ""))
+def _pinned_until_it_holds(
+    spec: LoadedSpec, flows: Flows, folder: Callable[[], Path], found: tuple[Variation, ...]
+) -> tuple[tuple[Variation, ...], FlowResult]:
+    """All that differs, and the last replay."""
+    known = list(found)
+    result = flows.run(_pinned(spec, known), "replay", folder())
+    for _ in range(_ROUNDS):
+        new = [one for one in _variations(flows, result) if one.pin not in [each.pin for each in known]]
+        known += new
+        if not any(one.pin for one in new):
+            break
+        result = flows.run(_pinned(spec, known), "replay", folder())
+    return tuple(known), result
+
+
+def _parallel(path: Path, registry: Registry) -> bool:
+    """True when some recorded reply asks for several tools at once."""
+    replies = (tally.read(exchange, registry) for exchange in file.load(path).exchanges)
+    return any(len(reply.calls) > 1 for reply in replies if reply is not None)
 
 
 def _variations(flows: Flows, result: FlowResult) -> tuple[Variation, ...]:
@@ -101,7 +119,7 @@ def _variation(report: Divergence) -> Variation:
     return replace(first, pin=report.pin[1:] or first.pin)
 
 
-def _pinned(spec: LoadedSpec, pins: Sequence[Sequence[str]]) -> LoadedSpec:
-    read = yaml.safe_load("\n".join(line for pin in pins for line in pin))
-    entries = tuple(PinEntry.model_validate(each) for each in read)
+def _pinned(spec: LoadedSpec, found: Sequence[Variation]) -> LoadedSpec:
+    lines = [line for one in found for line in one.pin]
+    entries = tuple(PinEntry.model_validate(each) for each in yaml.safe_load("\n".join(lines)) or ())
     return replace(spec, spec=spec.spec.model_copy(update={"pins": (*spec.spec.pins, *entries)}))

@@ -12,7 +12,7 @@ from flowproof_runner.report.html import values
 from flowproof_runner.report.html.difference import difference, plain
 from flowproof_runner.report.html.markup import Child, Markup, el, join
 from flowproof_runner.report.html.timeline import timeline
-from flowproof_runner.result import FindingResult, FlowResult
+from flowproof_runner.result import Again, FindingResult, FlowResult
 from flowproof_runner.story import Story
 
 VERDICTS: dict[Verdict, tuple[str, str]] = {
@@ -71,6 +71,7 @@ def _body(story: Story, name: str) -> Iterator[Child]:
     )
     yield el("p", f"There is no timeline: {story.trouble}", cls="note bad") if story.trouble else None
     yield _part("Pins", el("ul", _pins(flow)) if flow.pins else None)
+    yield _part("Replayed at once", _again(flow.again) if flow.again else None)
     yield _part("Faults", el("ul", (el("li", words.fault(use)) for use in flow.faults)) if flow.faults else None)
     yield _part("Notes", el("ul", (el("li", note) for note in flow.notes)) if flow.notes else None)
     yield _part("Containment", _containment(flow) if flow.agent is not None else None)
@@ -125,6 +126,18 @@ def _pins(flow: FlowResult) -> Iterator[Markup]:
         used = f"allowed a difference {words.number(pin.count, 'time')}" if pin.count else "was never needed: remove it"
         told = "; ".join(part for part in (pin.why, pin.source and f"from {pin.source}") if part)
         yield el("li", el("code", pin.name), f" {used}", el("span", f" ({told})", cls="muted") if told else None)
+
+
+def _again(again: Again) -> Markup:
+    told = "the recording is the same again" if again.steady else "the recording is not the same again"
+    rows = (f"{one.where} ({one.kind}): {one.first!r} / {one.second!r}" for one in again.differences)
+    return el(
+        "div",
+        el("p", f"{told}; parallel tools in the other order: {again.order}"),
+        el("ul", (el("li", row) for row in rows)) if again.differences else None,
+        el("p", "written into the spec" if again.written else "to be put into the spec") if again.pins else None,
+        plain("\n".join(again.pins)) if again.pins else None,
+    )
 
 
 def _containment(flow: FlowResult) -> Markup:
