@@ -68,7 +68,7 @@ class Connecting:
                 return -errno.EACCES
             case Decision.DNS:
                 result = self._carried_out(call, fd, nameserver(self._context, nature.family))
-                asked_by(self._context, call, fd)
+                asked_by(self._context, call, fd, address)
                 return result
             case Decision.ALLOW:
                 return self._carried_out(call, fd, sockaddr.without_flow(address))
@@ -91,8 +91,12 @@ def nameserver(context: Context, family: int) -> bytes:
     return sockaddr.pack(server.ip, server.port, family)
 
 
-def asked_by(context: Context, call: Call, fd: int) -> None:
-    """Remember whose socket this is, so that a question that comes from it has an asker."""
+def asked_by(context: Context, call: Call, fd: int, address: bytes) -> None:
+    """Remember whose socket this is, so that a question that comes from it has an asker, and whom it meant to ask."""
     own = sockaddr.endpoint(sockets.local_address(fd))
+    if own and not own.port:  # it would get one as it sends, and the question would be there before we knew
+        kernel.bind(fd, sockaddr.pack(own.ip, 0, sockets.Nature(fd).family))
+        own = sockaddr.endpoint(sockets.local_address(fd))
     if own and own.port:
         context.askers[own.port] = call.tid
+        context.asked[own.port] = address

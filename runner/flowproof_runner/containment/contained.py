@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
+from flowproof_runner.containment import machine
 from flowproof_runner.containment.order import Order, Program
 from flowproof_runner.containment.policy import Policy
 from flowproof_runner.containment.process import TOKEN, ContainedProcess, NotContained
@@ -63,7 +64,8 @@ class Contained:
             supervisor = _supervisor(self.boot, (zero, one, two), errors)
             try:
                 # While its interpreter starts. Which of the two it is, the launch finds out.
-                under, alone = (program(landlock=domain, writes=self.policy.writes) for domain in (True, False))
+                writes, musl = self.policy.writes, machine.has_musl()
+                under, alone = (program(landlock=domain, writes=writes, musl=musl) for domain in (True, False))
             except NoCompiler as error:
                 supervisor.communicate()
                 errors.close()

@@ -32,6 +32,8 @@ class Context:
     """Address to the name it was last given out for."""
     askers: dict[int, int] = field(default_factory=dict)
     """Local port of a socket that was led to our name server, to the task that owns it."""
+    asked: dict[int, bytes] = field(default_factory=dict)
+    """Local port of such a socket, to the raw address its owner believes to have asked."""
     abstract: set[bytes] = field(default_factory=set)
     """Abstract AF_UNIX names bound inside the tree."""
     files: set[tuple[int, int]] = field(default_factory=set)

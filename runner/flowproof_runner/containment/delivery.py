@@ -22,6 +22,7 @@ DATAGRAM: Final = 4 * 1024 * 1024
 """A datagram has to be copied whole; the kernel's own limit, the send buffer, lies far below."""
 VECTORS: Final = 1024
 _WAIT_MS: Final = 50
+_SO_SNDTIMEO: Final = 21
 
 _thread = threading.local()
 
@@ -65,8 +66,8 @@ def deliver(
         elif crowded():
             return done or -errno.ENOBUFS
         else:
-            deadline = deadline or began + (sockets.send_timeout_s(fd) or float("inf"))
-            if (stopped := _wait(call, fd, deadline)) is not None:
+            deadline = deadline or began + (sockets.timeout_s(fd, _SO_SNDTIMEO) or float("inf"))
+            if (stopped := wait(call, fd, select.POLLOUT, deadline)) is not None:
                 return done or stopped
 
 
@@ -115,10 +116,10 @@ def _scratch(size: int) -> int:
     return ctypes.addressof(_thread.buffer)
 
 
-def _wait(call: Call, fd: int, deadline: float) -> int | None:
-    """Wait until there may be room; None to try again, else the answer."""
+def wait(call: Call, fd: int, event: int, deadline: float) -> int | None:
+    """Wait until there may be room, or something to read; None to try again, else the answer."""
     poll = select.poll()
-    poll.register(fd, select.POLLOUT)
+    poll.register(fd, event)
     while True:
         left_ms = (deadline - time.monotonic()) * 1000
         if left_ms <= 0:

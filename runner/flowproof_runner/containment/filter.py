@@ -21,14 +21,15 @@ class NoCompiler(FlowproofError):
 
 
 @cache
-def program(*, landlock: bool, writes: bool = False) -> bytes:
+def program(*, landlock: bool, writes: bool = False, musl: bool = False) -> bytes:
     """The filter of `rules`, as the kernel takes it.
 
     Raises NoCompiler if libseccomp is missing or refuses.
     """
     if not NUMBER:
         raise NoCompiler(f"no system call numbers for {MACHINE}")
-    return assemble(tuple(rule for rule in rules(landlock=landlock, writes=writes) if rule.syscall in NUMBER))
+    chosen = rules(landlock=landlock, writes=writes, musl=musl)
+    return assemble(tuple(rule for rule in chosen if rule.syscall in NUMBER))
 
 
 def assemble(chosen: tuple[Rule, ...]) -> bytes:

@@ -36,8 +36,8 @@ def become(program: Program, status: int, ack: int) -> Never:
         _expect_refusal()
         step = "exec"
         _start(program)
-    except OSError as error:
-        os.write(status, f"failed {step} {error.errno or 0}\n".encode())
+    except (OSError, ValueError) as error:  # ValueError: words no program can be given
+        os.write(status, f"failed {step} {getattr(error, 'errno', None) or errno.EINVAL}\n".encode())
     os._exit(126)
 
 

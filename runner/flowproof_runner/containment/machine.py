@@ -58,6 +58,14 @@ def resolve(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(address[0]).split("%")[0] for *_, address in found))
 
 
+def has_musl(libraries: Path = Path("/lib")) -> bool:
+    """True where programs linked to musl run."""
+    try:
+        return any(name.startswith("ld-musl-") for name in os.listdir(libraries))
+    except OSError:
+        return False
+
+
 def daemons(listing: Path = Path("/proc/net/unix")) -> tuple[Daemon, ...]:
     """The daemons that act for whoever asks, as they listen now; what this user cannot see it cannot reach."""
     listed: list[str] = []

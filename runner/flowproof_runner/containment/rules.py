@@ -97,6 +97,12 @@ def _sends() -> list[Rule]:
     return [*rules, Rule("sendto", (Condition(3, fast_open, fast_open),), errno.EOPNOTSUPP)]
 
 
+def _receives(musl: bool) -> list[Rule]:
+    """How answers of name servers are taken by those that look at the sender. musl does it by recvmsg since 1.2.4."""
+    with_sender = Rule("recvfrom", (Condition(4, 0, EVERY_BIT, "differs"),))
+    return [with_sender, Rule("recvmsg")] if musl else [with_sender]
+
+
 def _network() -> list[Rule]:
     asked = [Rule(name) for name in ("connect", "bind", "listen")]
     options = [
@@ -140,7 +146,10 @@ def _without_landlock() -> list[Rule]:
     return [Rule(name, errno=errno.EPERM) for name in reach]
 
 
-def rules(*, landlock: bool, writes: bool = False) -> tuple[Rule, ...]:
-    """All rules, for a tree with or without a Landlock domain of its own, and whether every write is to be seen."""
+def rules(*, landlock: bool, writes: bool = False, musl: bool = False) -> tuple[Rule, ...]:
+    """All rules, for a tree with or without a Landlock domain of its own.
+
+    `writes`: every write is to be seen. `musl`: programs here may be linked to it.
+    """
     extra = ([] if landlock else _without_landlock()) + (_writes() if writes else [])
-    return tuple(_network() + _doors() + _files() + extra)
+    return tuple(_network() + _receives(musl) + _doors() + _files() + extra)

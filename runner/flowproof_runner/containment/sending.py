@@ -20,10 +20,10 @@ from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.delivery import VECTORS, Outgoing, deliver
 from flowproof_runner.containment.notify import Answer, Reply
 from flowproof_runner.containment.policy import Decision
+from flowproof_runner.containment.receiving import MSGHDR
 from flowproof_runner.containment.target import Call, status
 
-_MSGHDR = struct.Struct("@PI4xPNPNi4x")
-_MMSGHDR_SIZE = _MSGHDR.size + 8
+_MMSGHDR_SIZE = MSGHDR.size + 8
 _BATCH = 1024
 _INT_MAX = 0x7FFFFFFF
 
@@ -62,7 +62,7 @@ class Sending:
                 sent = -(error.errno or errno.EPERM)
             if sent < 0:
                 return index or sent
-            call.write(at + _MSGHDR.size, struct.pack("=I", sent))
+            call.write(at + MSGHDR.size, struct.pack("=I", sent))
         return count
 
     def _with_socket(self, call: Call, act: Callable[[int], int]) -> Reply:
@@ -110,7 +110,7 @@ class Sending:
                     return -errno.EACCES
                 case Decision.DNS:
                     name = nameserver(self._context, nature.family)
-                    asked_by(self._context, call, fd)
+                    asked_by(self._context, call, fd, message.name)
                 case Decision.ALLOW:
                     name = sockaddr.without_flow(message.name)
         return self._deliver(call, fd, nature, Outgoing(message.vectors, name, safe), flags)
@@ -135,7 +135,7 @@ class Sending:
 
 def _outgoing(call: Call, at: int) -> Outgoing:
     """Read a struct msghdr. Raises OSError as the kernel would if it is not one."""
-    name, name_size, vectors, count, extra, extra_size, _ = _MSGHDR.unpack(call.read(at, _MSGHDR.size))
+    name, name_size, vectors, count, extra, extra_size, _ = MSGHDR.unpack(call.read(at, MSGHDR.size))
     if name_size > _INT_MAX:
         raise OSError(errno.EINVAL, "a negative length")
     if count > VECTORS:

@@ -47,9 +47,13 @@ def endpoint(raw: bytes) -> Endpoint | None:
             return None
         return Endpoint(ipaddress.IPv4Address(raw[4:8]), int.from_bytes(raw[2:4], "big"))
     if kind == socket.AF_INET6 and len(raw) >= _INET6_SIZE:
-        address = ipaddress.IPv6Address(raw[8:24])
-        return Endpoint(address.ipv4_mapped or address, int.from_bytes(raw[2:4], "big"))
+        return Endpoint(plain(ipaddress.IPv6Address(raw[8:24])), int.from_bytes(raw[2:4], "big"))
     return None
+
+
+def plain(ip: Ip) -> Ip:
+    """The v4 address that a v4-mapped one is; any other as it is."""
+    return (ip.ipv4_mapped or ip) if isinstance(ip, ipaddress.IPv6Address) else ip
 
 
 def pack(ip: Ip, port: int, kind: int, scope: int = 0) -> bytes:

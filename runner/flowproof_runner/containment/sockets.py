@@ -98,9 +98,9 @@ def waits(fd: int, flags: int = 0) -> bool:
     return not flags & socket.MSG_DONTWAIT and not fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK
 
 
-def send_timeout_s(fd: int) -> float | None:
-    """SO_SNDTIMEO in seconds, None where there is none."""
-    seconds, microseconds = struct.unpack("=qq", option(fd, socket.SOL_SOCKET, 21, 16))
+def timeout_s(fd: int, name: int) -> float | None:
+    """SO_SNDTIMEO or SO_RCVTIMEO in seconds, None where there is none."""
+    seconds, microseconds = struct.unpack("=qq", option(fd, socket.SOL_SOCKET, name, 16))
     total = float(seconds) + microseconds / 1e6
     return total or None
 

@@ -23,6 +23,7 @@ from flowproof_runner.containment.journal import Journal
 from flowproof_runner.containment.nameserver import NameServer
 from flowproof_runner.containment.notify import Crew, Handler, Listener
 from flowproof_runner.containment.order import Order
+from flowproof_runner.containment.receiving import Receiving
 from flowproof_runner.containment.sending import Sending
 
 CONTROL: Final = 0
@@ -38,13 +39,15 @@ class LaunchFailed(Exception):
 
 def handlers(context: Context, blocked: Blocked) -> Mapping[int, Handler]:
     """Who answers which system call."""
-    sending = Sending(context)
+    sending, receiving = Sending(context), Receiving(context)
     number = abi.NUMBER
     return {
         number["connect"]: Connecting(context, blocked),
         number["sendto"]: sending.sendto,
         number["sendmsg"]: sending.sendmsg,
         number["sendmmsg"]: sending.sendmmsg,
+        number["recvfrom"]: receiving.recvfrom,
+        number["recvmsg"]: receiving.recvmsg,
         number["bind"]: Binding(context),
         number["listen"]: Listening(context),
         **observing.handlers(context),

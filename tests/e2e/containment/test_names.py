@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -128,6 +129,76 @@ def test_a_question_to_any_of_the_machines_name_servers_is_answered_here(
     given = policy(NAME, nameservers=servers)
     done = harness.contained("python", "-c", QUESTION, server, how, policy=given)
     assert (done.out, done.report["violations"]) == ("127.0.0.2\n", []), done
+
+
+# Resolvers that take an answer only from the address they asked.
+RESOLVE4 = (
+    "const {Resolver} = require('dns').promises; const one = new Resolver({timeout: 5000, tries: 1});"
+    " one.setServers(['192.0.2.53', '[2001:db8::53]:53']);"
+    f" one.resolve4('{NAME}').then(a => console.log(a[0]), e => console.log(e.code))"
+)
+MUSL = """
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  char text[64];
+  struct addrinfo *found, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+  int wrong = getaddrinfo(argv[1], "80", &hints, &found);
+  if (wrong) return puts(gai_strerror(wrong)), 1;
+  puts(inet_ntop(AF_INET, &((struct sockaddr_in *)found->ai_addr)->sin_addr, text, sizeof text));
+}
+"""
+
+
+def test_c_ares_finds_a_declared_name(harness: Harness) -> None:
+    if not shutil.which("node"):
+        pytest.skip("no node here")
+    given = policy(NAME, nameservers=("192.0.2.53", "2001:db8::53"))
+    done = harness.contained("node", "-e", RESOLVE4, policy=given)
+    assert (done.out, done.report["violations"], done.report["faults"]) == ("127.0.0.2\n", [], []), done
+
+
+def test_a_program_linked_to_musl_finds_a_declared_name(harness: Harness) -> None:
+    if not shutil.which("musl-gcc"):
+        pytest.skip("no musl-gcc here")
+    (harness.folder / "ask.c").write_text(MUSL)
+    subprocess.run(["musl-gcc", "-static", "-o", "ask", "ask.c"], cwd=harness.folder, check=True)
+    done = harness.contained(harness.folder / "ask", NAME, policy=policy(NAME))
+    assert (done.out, done.report["violations"], done.report["faults"]) == ("127.0.0.2\n", [], []), done
+
+
+PARTICULAR = """
+import socket, sys, threading, time
+question = b"\\x12\\x34\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\3api\\x09flowproof\\4test\\0\\0\\1\\0\\1"
+server, call, mode = sys.argv[1:]
+one = socket.socket(socket.AF_INET6 if ":" in server else socket.AF_INET, socket.SOCK_DGRAM)
+other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+other.bind(("127.0.0.1", 0)); other.sendto(b"between", other.getsockname())
+one.settimeout(5 if mode == "polled" else None)
+if mode == "late":
+    threading.Timer(0.3, one.sendto, (question, (server, 53))).start()
+    one.bind(("", 0)); one.sendto(question, (server, 53)); one.recv(512)
+else:
+    one.sendto(question, (server, 53))
+if call == "recvmsg":
+    parts = [bytearray(20), bytearray(500)]
+    size, _, flags, sender = one.recvmsg_into(parts)
+    answer = b"".join(parts)[:size]
+else:
+    answer, sender = one.recvfrom(512)
+print(socket.inet_ntoa(answer[-4:]), sender[:2] == (server, 53), *other.recvfrom(10))
+"""
+
+
+@pytest.mark.parametrize("mode", ["polled", "blocking", "late"])
+@pytest.mark.parametrize("call", ["recvfrom", "recvmsg"])
+@pytest.mark.parametrize("server", ["192.0.2.53", "2001:db8::53"])
+def test_an_answer_seems_to_come_from_whom_was_asked(mine: Harness, server: str, call: str, mode: str) -> None:
+    given = policy(NAME, nameservers=("192.0.2.53", "2001:db8::53")) | {"musl": True}
+    done = mine.contained("python", "-c", PARTICULAR, server, call, mode, policy=given)
+    assert done.out.startswith("127.0.0.2 True b'between' ('127.0.0.1', "), done
+    assert done.report["faults"] == []
 
 
 def test_a_name_server_of_the_agents_own_choice_is_a_destination_like_any_other(harness: Harness) -> None:

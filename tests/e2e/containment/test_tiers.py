@@ -100,6 +100,13 @@ def test_a_machine_without_the_means_is_not_contained(patch: str, reason: str) -
     assert done.stdout.startswith(f"not contained ({reason}"), json.dumps(done.stdout)
 
 
-def test_a_program_that_cannot_be_executed_is_no_question_of_containment(mine: Harness) -> None:
-    done = subprocess.run(mine.command(), input=mine.order("no-such-program"), capture_output=True, text=True)
-    assert "FileNotFoundError" in done.stderr and "no-such-program" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [(("no-such-program",), "FileNotFoundError: [Errno 2]"), (("true", "a\0b"), "OSError: [Errno 22]")],
+    ids=["not there", "an impossible word"],
+)
+def test_a_program_that_cannot_be_executed_is_no_question_of_containment(
+    mine: Harness, words: tuple[str, ...], error: str
+) -> None:
+    done = subprocess.run(mine.command(), input=mine.order(*words), capture_output=True, text=True)
+    assert error in done.stderr and words[0] in done.stderr

@@ -46,6 +46,10 @@ DECISIONS: list[tuple[str, tuple[int, ...], str]] = [
     ("sendto", (3, 0x7FFF_0000, 6, 0, 0x7FFF << 32, 16), "ask"),
     ("sendto", (3, 0x7FFF_0000, 6, FASTOPEN, 0, 0), refused(errno.EOPNOTSUPP)),
     ("sendto", (3, 0x7FFF_0000, 6, FASTOPEN | GARBAGE, 0, 0), refused(errno.EOPNOTSUPP)),
+    ("recvfrom", (3, 0x7FFF_0000, 512, 0, 0, 0), "allow"),
+    ("recvfrom", (3, 0x7FFF_0000, 512, 0, 0x7FFF_1000, 0x7FFF_2000), "ask"),
+    ("recvfrom", (3, 0x7FFF_0000, 512, 0, 0x7FFF << 32, 0x7FFF_2000), "ask"),
+    ("recvmsg", (3, 0x7FFF_0000, 0), "allow"),
     *(("socket", (family, kind, 0), "allow") for family in (INET, INET6, UNIX) for kind in (STREAM, DGRAM)),
     ("socket", (INET, STREAM | NONBLOCK | CLOEXEC, 6), "allow"),
     ("socket", (INET6, DGRAM | CLOEXEC, 17), "allow"),
@@ -120,6 +124,10 @@ def test_under_the_control_every_open_that_may_write_is_asked_about(kernel_says:
     assert kernel_says(program, NUMBER["mkdirat"], ARCH, (3, 1, 0)) == "ask"
 
 
+def test_where_there_is_musl_its_resolvers_way_to_receive_is_asked_about(kernel_says: Says) -> None:
+    assert kernel_says(filter.program(landlock=True, musl=True), NUMBER["recvmsg"], ARCH, (3, 1, 0)) == "ask"
+
+
 @pytest.mark.skipif(MACHINE != "x86_64", reason="other entries into the kernel exist on x86_64")
 @pytest.mark.parametrize(
     ("number", "arch"),
@@ -180,7 +188,8 @@ def test_an_argument_of_type_int_is_never_compared_as_64_bits() -> None:
     """Only pointers, an unsigned long and a comparison that refuses garbage look at the upper half."""
     wide = {(r.syscall, t.arg, t.how) for r in rules.rules(landlock=False) for t in r.tests if t.mask != rules.INT}
     wide = {one for one in wide if one[2] != "masked" or one[0] == "prctl"}
-    assert wide == {("sendto", 4, "differs"), ("socket", 2, "above"), ("prctl", 1, "masked")}
+    pointers = {("sendto", 4, "differs"), ("recvfrom", 4, "differs")}
+    assert wide == pointers | {("socket", 2, "above"), ("prctl", 1, "masked")}
 
 
 def test_the_numbers_are_the_kernels() -> None:

@@ -6,10 +6,11 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from flowproof_runner.containment import plan
+from flowproof_runner.containment import machine, plan
 from flowproof_runner.containment.daemons import Daemon
 from flowproof_runner.containment.machine import Machine, read, resolve
 from flowproof_runner.containment.order import Order, Program
@@ -56,7 +57,7 @@ def test_every_wrong_entry_is_named_at_once_as_the_spec_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "machine"),
+    ("text", "expected"),
     [
         (
             "nameserver 192.0.2.53\nnameserver fe80::1%eth0\nsearch corp.example lab.\n",
@@ -71,12 +72,18 @@ def test_every_wrong_entry_is_named_at_once_as_the_spec_has_it() -> None:
     ],
 )
 def test_the_machines_resolver_is_read_as_the_resolver_reads_it(
-    tmp_path_factory: pytest.TempPathFactory, text: str, machine: tuple[tuple[str, ...], tuple[str, ...]]
+    tmp_path_factory: pytest.TempPathFactory, text: str, expected: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> None:
     file = tmp_path_factory.mktemp("etc") / "resolv.conf"
     file.write_text(text)
-    assert read(file) == Machine(*machine)
+    assert read(file) == Machine(*expected)
     assert read(file.with_name("missing")) == Machine()
+
+
+def test_a_machine_with_musl_is_known_by_its_loader(tmp_path: Path) -> None:
+    assert not machine.has_musl(tmp_path) and not machine.has_musl(tmp_path / "missing")
+    (tmp_path / "ld-musl-x86_64.so.1").touch()
+    assert machine.has_musl(tmp_path)
 
 
 def test_localhost_has_an_address_and_nonsense_has_none() -> None:

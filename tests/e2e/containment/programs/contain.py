@@ -73,6 +73,8 @@ class Victim:
 def policy(given: dict[str, Any]) -> Policy:
     pins = given.pop("pins", {})
     entries = tuple(pin(parse(text), lambda name: pins.get(name, ())) for text in given.pop("allow", ()))
+    if given.pop("musl", False):
+        machine.has_musl = lambda libraries=Path(): True
     if given.pop("daemons_here", False):
         given["daemons"] = machine.daemons()
     rest: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
