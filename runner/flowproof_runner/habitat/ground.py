@@ -7,7 +7,6 @@ takes `NAME-2`, and the boundary maps one to the other.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -60,6 +59,8 @@ def _base() -> Path:
 
 def _locked(folder: Path) -> int | None:
     """A descriptor that holds the folder; None when another run has it."""
+    import fcntl  # not on every system on which specs can be read
+
     while True:
         try:
             folder.mkdir(mode=0o700, exist_ok=True)

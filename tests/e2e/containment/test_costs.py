@@ -42,7 +42,7 @@ def test_files_and_connected_sockets_are_used_without_being_asked_about(mine: Ha
 
 
 @pytest.mark.parametrize(
-    "words", [("node", "-e", "0"), ("npm", "--version"), ("git", "--version"), ("python", "-c", "")]
+    "words", [("node", "-e", "0"), ("npm", "--version", "--logs-max=0"), ("git", "--version"), ("python", "-c", "")]
 )
 def test_starting_a_program_asks_next_to_nothing(mine: Harness, words: tuple[str, ...]) -> None:
     if words[0] != "python" and not shutil.which(words[0]):
