@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
+from tests.e2e.containment.compiled import program
 from tests.e2e.containment.harness import Harness
 
 NAME = "api.flowproof.test"
@@ -129,6 +131,17 @@ def test_a_question_to_any_of_the_machines_name_servers_is_answered_here(
     given = policy(NAME, nameservers=servers)
     done = harness.contained("python", "-c", QUESTION, server, how, policy=given)
     assert (done.out, done.report["violations"]) == ("127.0.0.2\n", []), done
+
+
+@pytest.mark.parametrize("language", ["go", "rust"])
+def test_a_compiled_program_reaches_what_is_declared_and_nothing_else(
+    harness: Harness, shared: Path, server: int, language: str
+) -> None:
+    declared, undeclared = f"{NAME}:{server}", f"127.0.0.3:{server}"
+    given = policy(declared) | {"off_host": ["127.0.0.2/31"]}
+    done = harness.contained(program(shared, language), declared, undeclared, "evil.flowproof.test:80", policy=given)
+    assert (done.out, done.report["faults"]) == ("200\nfailed\nfailed\n127.0.0.2\n", []), done
+    assert done.destinations() == {undeclared, "evil.flowproof.test"}
 
 
 # Resolvers that take an answer only from the address they asked.

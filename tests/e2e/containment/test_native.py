@@ -34,15 +34,22 @@ def compiled(harness: Harness) -> Callable[..., Path]:
     return compile
 
 
-@pytest.mark.parametrize("how", ["vfork", "clone_vm", "unshared_files"])
+HOW = ["vfork", "clone_vm", "unshared_files", "own_filter", "tracer", "memory", "namespaces", "descriptor"]
+
+
+@pytest.mark.parametrize("how", HOW)
 def test_whoever_is_started_however_is_under_the_filter(
     harness: Harness, compiled: Callable[..., Path], how: str
 ) -> None:
     words = (compiled(), ELSEWHERE, str(PORT), how)
     with sink("sockets", ELSEWHERE, PORT, 1) as counting:
-        assert harness.plain(*words).out == "ok\n"
+        plain = harness.plain(*words).out
+        if how in ("namespaces", "tracer") and plain in ("EPERM\n", "ENOSPC\n", "ENOSYS\n"):
+            pytest.skip("not to be had on this machine")
+        assert plain == "ok\n"
         assert len(counting.seen()) == 1
-        assert harness.contained(*words, policy=POLICY).out == "EACCES\n"
+        done = harness.contained(*words, policy=POLICY)
+        assert (done.out, done.destinations()) == ("EACCES\n", {f"{ELSEWHERE}:{PORT}"})
         assert counting.seen() == []
 
 

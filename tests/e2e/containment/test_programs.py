@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from tests.e2e.containment.compiled import program
 from tests.e2e.containment.harness import Harness
 
 
@@ -37,32 +37,6 @@ def url() -> Iterator[str]:
         thread.join()
 
 
-RUST = """
-use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
-fn get(mut stream: TcpStream) -> String {
-    stream.write_all(b"GET / HTTP/1.0\\r\\n\\r\\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text[9..12].to_string()
-}
-fn main() {
-    let host = std::env::args().nth(1).unwrap();
-    let address = host.to_socket_addrs().unwrap().find(|a| a.is_ipv4()).unwrap();
-    let timed = TcpStream::connect_timeout(&address, Duration::from_secs(5)).unwrap();
-    println!("{} {}", get(TcpStream::connect(&host).unwrap()), get(timed));
-}
-"""
-GO = """
-package main
-import ("fmt"; "net/http"; "os")
-func main() {
-	r, err := http.Get("http://" + os.Args[1] + "/")
-	if err != nil { panic(err) }
-	fmt.Println(r.StatusCode)
-}
-"""
 PYTHON = {
     "urllib": "import urllib.request as u, sys; print(u.urlopen(sys.argv[1]).status)",
     "requests": "import requests, sys; print(requests.get(sys.argv[1]).status_code)",
@@ -100,23 +74,9 @@ def test_curl(harness: Harness, url: str) -> None:
     assert same(harness, "curl", "-s", url) == "ok"
 
 
-def test_rust(harness: Harness, url: str) -> None:
-    program = build(harness, "rustc", RUST, "main.rs", "-o", "rust")
-    assert same(harness, program / "rust", url[7:-1]) == "200 200\n"
-
-
-def test_go(harness: Harness, url: str) -> None:
-    program = build(harness, "go", GO, "main.go", "build", "-o", "gone")
-    assert same(harness, program / "gone", url[7:-1]) == "200\n"
-
-
-def build(harness: Harness, tool: str, text: str, name: str, *flags: str) -> Path:
-    needs(tool)
-    source = harness.folder / name
-    source.write_text(text)
-    words = [tool, *flags, name] if tool == "go" else [tool, name, *flags]
-    subprocess.run(words, cwd=harness.folder, check=True, capture_output=True)
-    return harness.folder
+@pytest.mark.parametrize("language", ["go", "rust"])
+def test_go_and_rust(harness: Harness, shared: Path, url: str, language: str) -> None:
+    assert same(harness, program(shared, language), url[7:-1]).startswith("200\n")
 
 
 def needs(tool: str) -> None:
