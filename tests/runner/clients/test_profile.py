@@ -111,3 +111,8 @@ def test_a_profile_is_explained(spec: Load) -> None:
     assert told[0].startswith("  client codex: OpenAI's Codex")
     assert "    written into the isolated home: .codex/config.toml" in told
     assert list(of_client(spec("agent: { command: codex }"))) == []
+
+
+def test_the_docs_name_every_profile() -> None:
+    told = (Path(__file__).parents[3] / "docs" / "clients.md").read_text()
+    assert [name for name in names() if f"`{name}`" not in told] == []
