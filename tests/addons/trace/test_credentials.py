@@ -1,8 +1,18 @@
 """What counts as a credential."""
 
+from pathlib import Path
+
 import pytest
 
-from flowproof_addons.trace.credentials import SHORTEST_SHAPE, is_header, key_shapes, may_hold_key
+from flowproof_addons.trace.credentials import (
+    HEADERS,
+    QUERY_NAMES,
+    SHAPES,
+    SHORTEST_SHAPE,
+    is_header,
+    key_shapes,
+    may_hold_key,
+)
 
 RANDOM = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
 
@@ -85,3 +95,11 @@ def test_other_headers(name: str) -> None:
 def test_hostile_text_costs_no_more_than_its_length(text: str) -> None:
     """Quadratic search would take minutes here."""
     assert list(key_shapes(text)) == []
+
+
+SECURITY = Path(__file__).parents[3] / "docs" / "security.md"
+
+
+@pytest.mark.parametrize("word", sorted({*HEADERS, *QUERY_NAMES, *(p.strip() for s in SHAPES for p in s.prefixes)}))
+def test_what_is_taken_for_a_credential_is_documented(word: str) -> None:
+    assert f"`{word}" in SECURITY.read_text(encoding="utf-8")
