@@ -150,6 +150,11 @@ class Boundary:
         """Put a trace's requests into mitmweb; how many. `several`: it is one of many, its lines bear its name.
 
         Raises BoundaryError if the trace cannot be read.
+    def load(self, addon: Path) -> None:
+        """Let a user's addon file in. Raises BoundaryError if it cannot be loaded."""
+        self.ready()
+        self._ask({"do": "load", "path": str(addon)})
+
         """
         self.ready()
         return _integer(

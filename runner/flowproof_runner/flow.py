@@ -13,7 +13,7 @@ from flowproof_addons import FlowproofError
 from flowproof_addons.session import Session, Upstream
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Phase, Trace
-from flowproof_runner import cassette, containing, judging, plan, upstream
+from flowproof_runner import cassette, containing, extensions, judging, plan, upstream
 from flowproof_runner.boundary import Outcome
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
@@ -78,6 +78,10 @@ class Boundary(Protocol):
         """Begin one. Raises FlowproofError if it cannot be served."""
         ...
 
+    def load(self, addon: Path) -> None:
+        """Let a user's addon file in. Raises FlowproofError if it cannot be loaded."""
+        ...
+
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -97,7 +101,11 @@ class Flows:
     """Where the user turns of a conversation come from that no spec holds yet."""
 
     def within(self, suite: Suite) -> Flows:
-        """The same for the flows of one suite. Raises SpecError if its `env` cannot be filled in."""
+        """The same for the flows of one suite, its addons let in.
+
+        Raises SpecError if its `env` cannot be filled in, ExtensionError if an addon cannot be loaded.
+        """
+        extensions.admit(suite, self.boundary)
         return replace(self, around=self.around.within(suite))
 
     def run(self, spec: LoadedSpec, phase: Phase, folder: Path) -> FlowResult:

@@ -39,6 +39,9 @@ class Grammar(Part):
     after_each: Annotated[tuple[Command, ...], BeforeValidator(_several)] = Field(
         default=(), description="A list of commands, run in this folder after each flow, whatever became of it."
     )
+    addons: Annotated[tuple[Words, ...], BeforeValidator(_several)] = Field(
+        default=(), description="Python files in this folder that register dialects or hold mitmproxy hooks."
+    )
     order: tuple[Words, ...] = Field(default=(), description="Spec files that come first, in this order.")
     min_version: Words | None = Field(default=None, description="The oldest flowproof these specs work with.")
 
@@ -55,6 +58,8 @@ class Suite:
     before_each: tuple[tuple[str, ...], ...] = ()
     after_each: tuple[tuple[str, ...], ...] = ()
     order: tuple[str, ...] = ()
+    addons: tuple[Path, ...] = ()
+    """Absolute."""
 
     def filled(self, environ: Mapping[str, str]) -> dict[str, str]:
         """`env` with its variables' values; handles stay. Raises SpecError naming each that is not set."""
@@ -114,11 +119,12 @@ def load(folder: Path) -> Suite:
     problems += variables.malformed(document)
     if grammar is None or problems:
         raise SpecError(problems)
-    problems = [*_version(grammar, document), *_order(grammar, document, folder)]
+    problems = [*_version(grammar, document), *_order(grammar, document, folder), *_addons(grammar, document, folder)]
     shell = _shell(grammar, document, folder, problems)
     if problems:
         raise SpecError(problems)
-    return Suite(document, grammar.env, shell, grammar.before_each, grammar.after_each, grammar.order)
+    addons = tuple((folder / name).absolute() for name in grammar.addons)
+    return Suite(document, grammar.env, shell, grammar.before_each, grammar.after_each, grammar.order, addons)
 
 
 def _grammar(document: Document) -> tuple[Grammar | None, list[Problem]]:
@@ -153,6 +159,15 @@ def _order(grammar: Grammar, document: Document, folder: Path) -> list[Problem]:
         document.problem(("order", index), Complaint(f"{name!r} is no spec here; accepted: files beside {NAME}"))
         for index, name in enumerate(grammar.order)
         if "/" in name or not (folder / name).is_file()
+    ]
+
+
+def _addons(grammar: Grammar, document: Document, folder: Path) -> list[Problem]:
+    said = f"accepted: Python files, relative to {NAME}"
+    return [
+        document.problem(("addons", index), Complaint(f"{name!r} is no Python file here; {said}"))
+        for index, name in enumerate(grammar.addons)
+        if not name.endswith(".py") or not (folder / name).is_file()
     ]
 
 

@@ -214,9 +214,9 @@ class Faulty(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Registry:
-    """The dialects in force, tried in order."""
+    """The dialects in force, tried in order. Addon files add theirs while a process runs."""
 
     dialects: tuple[Dialect, ...] = field(default_factory=tuple)
 

@@ -1,13 +1,16 @@
-"""The dialects in force: our own, and those that installed packages bring.
+"""The dialects in force: our own, those that installed packages bring, and those that addon files register.
 
 A package brings one by an entry point in the group `flowproof.dialects`, an instance or a class:
 
     [project.entry-points."flowproof.dialects"]
     cohere-chat = "my_package.cohere:CohereChat"
+
+An addon file calls `register(CohereChat())` when it is loaded.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -26,7 +29,7 @@ _MEMBERS = sorted({*Dialect.__annotations__, *(name for name in vars(Dialect) if
 
 
 class BrokenDialectError(FlowproofError):
-    """An installed package announces a dialect that cannot be used."""
+    """An installed package or an addon file brings a dialect that cannot be used."""
 
 
 @cache
@@ -36,6 +39,23 @@ def default() -> Registry:
     Raises BrokenDialectError if one cannot be loaded, is no dialect, or takes a name already taken.
     """
     return assembled(entry_points(group=GROUP))
+
+
+def register(dialect: Dialect) -> None:
+    """Put a dialect before all others of this process; the same class again takes its own place.
+
+    For addon files: at the top level of one, so that it holds in the boundary and in the runner.
+    Raises BrokenDialectError if it is no dialect, or takes a name already taken.
+    """
+    registry = default()
+    if missing := _missing(dialect):
+        raise BrokenDialectError(f"{dialect!r} is no dialect, it lacks {', '.join(missing)}")
+    named = registry.named(dialect.name)
+    if named is not None and _origin(named) != _origin(dialect):
+        raise BrokenDialectError(
+            f"the dialect name {dialect.name!r} is taken by {_origin(named)[1]}; cassettes could not tell the two apart"
+        )
+    registry.dialects = (dialect, *(other for other in registry.dialects if other is not named))
 
 
 def assembled(announced: Iterable[EntryPoint]) -> Registry:
@@ -62,9 +82,20 @@ def _loaded(entry: EntryPoint) -> Dialect:
         dialect: Dialect = loaded() if isinstance(loaded, type) else loaded
     except Exception as error:  # whatever a stranger's module does when it is imported
         raise _broken(entry, f"{type(error).__name__}: {error}") from error
-    if missing := [name for name in _MEMBERS if not hasattr(dialect, name)]:
+    if missing := _missing(dialect):
         raise _broken(entry, f"it is no dialect, it lacks {', '.join(missing)}")
     return dialect
+
+
+def _missing(dialect: Dialect) -> list[str]:
+    return [name for name in _MEMBERS if not hasattr(dialect, name)]
+
+
+def _origin(dialect: Dialect) -> tuple[str, str]:
+    """Where the class was written: a file that is loaded again makes another class of it."""
+    kind = type(dialect)
+    module = sys.modules.get(kind.__module__)
+    return getattr(module, "__file__", None) or kind.__module__, kind.__qualname__
 
 
 def _broken(entry: EntryPoint, why: str) -> BrokenDialectError:

@@ -14,7 +14,7 @@ from mitmproxy import ctx, hooks
 
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.errors import FlowproofError
-from flowproof_addons.hooks import inspection
+from flowproof_addons.hooks import inspection, userfiles
 from flowproof_addons.hooks.sessions import Desk, Open, proxyserver
 from flowproof_addons.live.progress import Emit
 from flowproof_addons.session import Session
@@ -79,6 +79,9 @@ class Control:
         if message["do"] == "show":
             shown = inspection.Shown(Path(str(message["path"])), str(message["name"]), several=bool(message["several"]))
             return {"flows": await inspection.show(shown, default())}
+        if message["do"] == "load":
+            await userfiles.load(Path(str(message["path"])))
+            return {}
         if message["do"] == "open":
             session = Session.model_validate(message["session"])
             return describe(await self._desk.open(session, proxyserver(), self._emitter(session.id)))

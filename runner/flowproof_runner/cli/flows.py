@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
+from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_runner import causes, runs, selection
 from flowproof_runner.boundary import Boundary
@@ -98,7 +99,7 @@ def _flows(
             return unreadable(spec.path, spec.phase, spec.loaded)
         try:
             around = flows.within(spec.suite)
-        except SpecError as error:
+        except FlowproofError as error:
             return unreadable(spec.path, spec.phase, error)
         return around.run(spec.loaded, spec.phase, folder.flow(job.index, spec.path))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
-from flowproof_runner import targets
+from flowproof_runner import extensions, targets
 from flowproof_runner.evidence.build import build
 from flowproof_runner.report import console, json, style, timeline
 from flowproof_runner.report.style import Style
@@ -21,6 +21,7 @@ def show(target: Path | None, *, full: bool) -> str:
     """What there is to see. Raises NothingToShow if there is nothing."""
     dress = Style(style.wanted(os.environ, sys.stdout.isatty()))
     found = targets.find(target, Path.cwd(), os.environ)
+    extensions.admit_for(found)
     return _run(found, dress, full=full) if found.is_dir() else _trace(found, dress, full=full)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace.model import Trace
+from flowproof_runner import extensions
 from flowproof_runner.contract.events01 import from_rows
 from flowproof_runner.evidence.adapter import with_adapter
 from flowproof_runner.evidence.build import LaneReader, build
@@ -14,10 +15,12 @@ from flowproof_runner.evidence.outcome import with_outcome
 from flowproof_runner.mcp.evidence import reader
 from flowproof_runner.spec import session
 from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.suite import Suites
 
 
 def evidence_of(spec: LoadedSpec, trace: Trace) -> Evidence:
     """The evidence of a run of the spec. An outcome in a file or a response body is not part of a trace."""
+    extensions.admit(Suites().beside(spec.path))
     conversation = trace.extra.get("adapter")
     adapted = isinstance(conversation, list)
     found = build(

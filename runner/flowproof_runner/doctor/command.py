@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import containing
+from flowproof_runner import containing, extensions
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.contract.of_spec import contract_of
@@ -53,6 +53,8 @@ def doctor(options: Options) -> int:
     with tempfile.TemporaryDirectory(prefix="flowproof-doctor-") as name:
         folder = Path(name)
         with BoundaryProcess(folder / "boundary") as process, Boundary(process) as boundary, standin(registry) as model:
+            if options.spec is not None:
+                extensions.admit(Suites().beside(options.spec), boundary)
             first = examine(patient, boundary, model, folder / "first", registry)
             again = None
             if not options.once and first.outcome.turns and first.agent.ending == "exited":

@@ -9,7 +9,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
-from flowproof_runner import targets
+from flowproof_runner import extensions, targets
 from flowproof_runner.report import style
 from flowproof_runner.report.style import Style
 from flowproof_runner.story import tell
@@ -35,6 +35,8 @@ def diff(before: Path, after: Path) -> tuple[str, bool]:
 def between(before: Path, after: Path) -> Difference:
     """How two traces differ. Raises FlowproofError if one cannot be read."""
     registry = default()
+    for path in (before, after):
+        extensions.admit_for(path)
     first, second = (read(tell(file.load(path), registry)) for path in (before, after))
     return difference(first, second)
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flowproof_runner import targets
+from flowproof_runner import extensions, targets
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.inspect.holding import hold
@@ -29,6 +29,8 @@ def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, st
         BoundaryProcess(Path(folder), web=True, options=web.options()) as process,
         Boundary(process) as boundary,
     ):
+        for each in found:
+            extensions.admit_for(each, boundary)
         count = sum(boundary.show(trace, name(trace), several=len(shown) > 1) for trace in shown)
         told = f"{words.number(count, 'request')} of {words.number(len(shown), 'trace')}"
         print(f"{told} in mitmweb", flush=True)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_runner import causes, runs, selection
 from flowproof_runner.boundary import Boundary
@@ -77,7 +78,7 @@ class Flowing:
         try:
             # The environment as it is now: a test may have changed it.
             flows = Flows(boundary, Surroundings(dict(os.environ), self._start, default())).within(spec.suite)
-        except SpecError as error:
+        except FlowproofError as error:
             return unreadable(spec.path, spec.phase, error)
         return flows.run(spec.loaded, spec.phase, folder)
 

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
@@ -90,3 +91,36 @@ def test_two_packages_may_not_share_a_name() -> None:
 
 def test_packages_are_asked_once() -> None:
     assert registry.default() is registry.default()
+
+
+def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
+    """As an installer leaves it, in a folder that only this process looks into."""
+    (tmp_path / "acme_flowproof.py").write_text(FOREIGN.replace('name = "cohere-chat"', 'name = "acme"'))
+    about = tmp_path / "acme_flowproof-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-flowproof\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[flowproof.dialects]\nacme = acme_flowproof:Cohere\n")
+    code = "from flowproof_addons.dialects.registry import default; print(default().find('POST', '/v2/chat').name)"
+    said = subprocess.check_output([sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path)}, text=True)
+    assert said == "acme\n"
+
+
+def test_a_file_registers_before_all_others_and_again_in_its_own_place(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from flowproof_addons.dialects.openai_chat import OpenAIChat\n"
+        "from flowproof_addons.dialects.registry import register\n"
+        'class Mine(OpenAIChat):\n    name = "mine"\n'
+        "register(Mine())\n"
+    )
+    code = f"""
+import pathlib
+from flowproof_addons import userfile
+from flowproof_addons.dialects.registry import default
+held = default()
+userfile.load(pathlib.Path({str(file)!r}))
+userfile.load(pathlib.Path({str(file)!r}))
+print(*(dialect.name for dialect in held.dialects))
+"""
+    said = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert said.split() == ["mine", "openai-chat", "openai-responses", "anthropic-messages", "gemini", "ollama-chat"]
