@@ -6,8 +6,10 @@ told. Ids, `created`, usage, fingerprints and fields no SDK knows are all there:
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +51,8 @@ def answer(seen: Seen) -> Answer:
         return _messages(seen)
     if path.endswith("/audio/transcriptions"):
         return reply({"text": "rain on a roof", "usage": {"type": "duration", "seconds": 3}})
+    if path.endswith("/embeddings"):
+        return reply(_embedded(seen))
     if path.endswith("/messages/count_tokens"):
         return reply({"input_tokens": len(seen.body)})
     if path.endswith("/models"):
@@ -65,6 +69,19 @@ def _think(seen: Seen, told: Sequence[str], prompt: str) -> Thought:
     calls = tuple(Call(f"call_{key}_{i}", name, '{"city": "Nairobi"}') for i, name in enumerate(names))
     text = "" if calls else f"Told: {'; '.join(told) or 'nothing'} \N{CLOUD WITH RAIN}"
     return Thought(key, str(body.get("model")), text, calls, len(seen.body), 7 * len(calls) + len(text))
+
+
+def _embedded(seen: Seen) -> dict[str, Any]:
+    """One vector for each text, as the SDKs ask for it: four floats in base64."""
+    given = seen.json["input"]
+    texts = given if isinstance(given, list) else [given]
+    vectors = [[len(text) / 10, text.count("a") / 10, 0.5, -0.25] for text in texts]
+    data = [
+        {"object": "embedding", "index": i, "embedding": base64.b64encode(struct.pack("<4f", *vector)).decode()}
+        for i, vector in enumerate(vectors)
+    ]
+    usage = {"prompt_tokens": len(seen.body), "total_tokens": len(seen.body)}
+    return {"object": "list", "model": seen.json["model"], "data": data, "usage": usage}
 
 
 def _name(tool: dict[str, Any]) -> str:

@@ -112,6 +112,18 @@ def test_a_side_call_that_was_not_recorded_is_not_made_up(once: New, planned: Ne
     assert "/v1/models" in replayed.told
 
 
+def test_embeddings_are_recorded_replayed_and_compared_like_any_side_call(scenario: New) -> None:
+    flow = scenario(python("openai_embeds.py"))
+    recorded = flow.record()
+    assert (recorded.code, recorded.flow.counts.turns, recorded.flow.counts.side_calls) == (0, 1, 1), recorded.said
+    replayed = flow.run()
+    assert (replayed.code, replayed.printed) == (0, recorded.printed), replayed.said
+    flow.change(agent={"command": python("openai_embeds.py", "another text")})
+    changed = flow.run()
+    assert (changed.code, changed.ids[0]) == (1, "model.divergence"), changed.said
+    assert "/v1/embeddings" in changed.told and "another text" in changed.told
+
+
 def test_side_calls_are_no_turns(planned: New, upstream: Upstream) -> None:
     """H59, surprise 15: HEAD, count_tokens and event logging around one message."""
     count = {**messages(), "path": "/v1/messages/count_tokens?beta=true"}
