@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flowproof_runner.containment import abi
 from flowproof_runner.containment.notify import Listener
@@ -18,8 +18,7 @@ from flowproof_runner.containment.target import Call, status
 INTERVAL_S = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(NamedTuple):
     call: Call
     thread: int
     since: float

@@ -8,8 +8,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowproof_runner.containment import abi
 from flowproof_runner.containment.target import Call
@@ -34,8 +33,7 @@ _LOOPBACK_INTERFACE: Final = (0, 1)
 """No choice of interface, or lo, which has this index in every network namespace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One control message."""
 
     level: int

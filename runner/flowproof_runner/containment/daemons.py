@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class Kind(StrEnum):
@@ -66,8 +65,7 @@ WELL_KNOWN: Final = (
 """Looked for by name: what is mounted into a container is not among the sockets that its network knows of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Daemon:
+class Daemon(NamedTuple):
     """A daemon that was there when the run began, by the file of its socket."""
 
     device: int

@@ -9,8 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowproof_runner.containment import abi, kernel, sockets
 from flowproof_runner.containment.blocked import wanted
@@ -27,8 +26,7 @@ _SO_SNDTIMEO: Final = 21
 _thread = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     """One message: where its bytes lie in the task, and what goes with them."""
 
     vectors: list[tuple[int, int]]

@@ -6,9 +6,8 @@ import contextlib
 import ipaddress
 import os
 import socket
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowproof_runner.containment.daemons import WELL_KNOWN, Daemon, names
 
@@ -17,8 +16,7 @@ _DEFAULT: Final = ("127.0.0.1",)
 """Where the resolver asks when no server is named (resolv.conf(5))."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """Where names are asked for here."""
 
     nameservers: tuple[str, ...] = _DEFAULT

@@ -14,7 +14,7 @@ import socket
 import struct
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.sockaddr import Endpoint
@@ -30,8 +30,7 @@ _AT_MOST = 24
 _PATIENCE_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What was asked."""
 
     id: int

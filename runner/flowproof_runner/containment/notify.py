@@ -8,8 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowproof_runner.containment import abi
 from flowproof_runner.containment.target import Call
@@ -21,8 +20,7 @@ REPEAT_S: Final = 1.0
 _EMPTY = bytes(abi.NOTIF_SIZE)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What the task sees its call return."""
 
     value: int

@@ -9,7 +9,7 @@ import errno
 import os
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flowproof_runner.containment import abi
 from flowproof_runner.containment.context import Context
@@ -22,8 +22,7 @@ _HERE = -100
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """Where a system call has its paths: pairs of arguments, directory (None: the working one) and path."""
 
     paths: tuple[tuple[int | None, int], ...] = ()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowproof_runner.containment.daemons import Daemon
 from flowproof_runner.containment.policy import Entry, Policy
@@ -15,8 +14,7 @@ PROBE: Final = ("192.0.2.1", 9)
 filter, the reading and the answering."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """What to run, and under what."""
 
     argv: tuple[str, ...]
@@ -27,8 +25,7 @@ class Program:
     """The compiled filter for a tree under Landlock, and the one for a tree without."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """What to run, under which policy."""
 
     program: Program
@@ -39,9 +36,10 @@ class Order:
     def dump(self) -> bytes:
         """The line, with its end."""
         filters = [base64.b64encode(one).decode() for one in self.program.filters]
-        body = asdict(self)
-        body["program"]["filters"] = filters
-        return json.dumps(body).encode() + b"\n"
+        policy = self.policy._asdict()
+        policy |= {name: [one._asdict() for one in policy[name]] for name in ("entries", "daemons")}
+        program = {**self.program._asdict(), "filters": filters}
+        return json.dumps({"program": program, "policy": policy, "folder": self.folder}).encode() + b"\n"
 
     @classmethod
     def load(cls, line: bytes) -> Order:

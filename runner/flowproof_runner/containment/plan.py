@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_runner.containment import machine
@@ -77,4 +77,4 @@ def unresolved(policy: Policy) -> tuple[str, ...]:
 
 def without_values(policy: Policy) -> Policy:
     """The policy as it may be stored: what the spec says, not what it came to."""
-    return replace(policy, entries=tuple(Entry(entry.text) for entry in policy.entries))
+    return policy._replace(entries=tuple(Entry(entry.text) for entry in policy.entries))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowproof_runner.containment.daemons import Daemon
 from flowproof_runner.containment.sockaddr import Endpoint, Ip, endpoint
@@ -33,8 +32,7 @@ class Decision(StrEnum):
     """Carried out, but towards our own name server on loopback."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of `agent.allow_egress`."""
 
     text: str
@@ -89,9 +87,8 @@ def _port(text: str) -> int:
     return int(text)
 
 
-@dataclass(frozen=True)
-class Policy:
-    """Everything the supervisor decides by. Loopback needs no entry."""
+class Settings(NamedTuple):
+    """What a policy is made of."""
 
     entries: tuple[Entry, ...] = ()
     certify: bool = False
@@ -106,6 +103,10 @@ class Policy:
     """Report every way to write a file, not only those that destroy one."""
     off_host: tuple[str, ...] = ()
     """Loopback ranges taken for another machine. Empty but in tests, which can reach no other machine."""
+
+
+class Policy(Settings):
+    """Everything the supervisor decides by. Loopback needs no entry."""
 
     @cached_property
     def _allowed(self) -> tuple[tuple[Network, int | None], ...]:
@@ -179,4 +180,4 @@ def hidden(entries: Iterable[Entry]) -> dict[str, str]:
 
 def pin(entry: Entry, resolve: Resolver) -> Entry:
     """The entry with its name, if it has one, bound to the addresses the resolver gives now."""
-    return replace(entry, networks=tuple(resolve(entry.name))) if entry.name else entry
+    return entry._replace(networks=tuple(resolve(entry.name))) if entry.name else entry

@@ -15,7 +15,7 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flowproof_runner.containment import sockaddr, sockets
 from flowproof_runner.containment.context import Context
@@ -29,8 +29,7 @@ _SO_RCVTIMEO = 20
 _NOT_OURS = socket.MSG_ERRQUEUE | socket.MSG_TRUNC
 
 
-@dataclass(frozen=True, slots=True)
-class _Datagram:
+class _Datagram(NamedTuple):
     data: bytes
     flags: int
     sender: bytes

@@ -12,7 +12,6 @@ import signal
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 
 from flowproof_runner.containment import abi, control, kernel, sockaddr, sockets, unix
 from flowproof_runner.containment.connecting import asked_by, nameserver
@@ -89,7 +88,7 @@ class Sending:
         if nature.family == socket.AF_UNIX:
             return self._unix(call, fd, nature, message, flags)
         if nature.family == socket.AF_NETLINK:
-            return self._deliver(call, fd, nature, replace(message, name=_netlink_name(message.name)), flags)
+            return self._deliver(call, fd, nature, message._replace(name=_netlink_name(message.name)), flags)
         return -errno.EPERM
 
     def _deliver(self, call: Call, fd: int, nature: sockets.Nature, message: Outgoing, flags: int) -> int:
@@ -120,14 +119,14 @@ class Sending:
             return self._deliver(call, fd, nature, message, flags)
         held: list[int] = []
         try:
-            ready = replace(message, control=control.for_unix(call, message.control, held))
+            ready = message._replace(control=control.for_unix(call, message.control, held))
             if not message.name:
                 return self._deliver(call, fd, nature, ready, flags)
             return unix.reach(
                 self._context,
                 call,
                 message.name,
-                lambda to: self._deliver(call, fd, nature, replace(ready, name=to), flags),
+                lambda to: self._deliver(call, fd, nature, ready._replace(name=to), flags),
             )
         finally:
             control.release(held)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 import struct
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 type Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -19,8 +18,7 @@ _INET6_SIZE: Final = 24
 """Without the scope: what RFC 2133 defined, and what the kernel still accepts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """Where an internet address points, with a v4-mapped v6 address taken for the v4 address it is."""
 
     ip: Ip

@@ -10,7 +10,7 @@ import errno
 import os
 import struct
 import threading
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flowproof_runner.containment import abi, kernel
 
@@ -53,8 +53,7 @@ class _Few(threading.local):
 _few = _Few()
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One trapped call, waiting for its answer."""
 
     listener: int

@@ -11,7 +11,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flowproof_runner.containment import sockaddr, sockets
 from flowproof_runner.containment.context import Context
@@ -21,8 +21,7 @@ from flowproof_runner.containment.target import Call, descends, status
 _SELF, _THREAD_SELF = b"/proc/self/", b"/proc/thread-self/"
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A resolved address."""
 
     shown: str

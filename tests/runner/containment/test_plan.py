@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,7 +92,7 @@ def test_localhost_has_an_address_and_nonsense_has_none() -> None:
 
 def test_an_order_arrives_as_it_was_given() -> None:
     wanted = plan.plan(["api.example.com:443"], certify=True, writes=True)
-    policy = replace(wanted.policy(HERE, lambda _: ("198.51.100.7",)), daemons=(Daemon(1, 2, "/run/docker.sock"),))
+    policy = wanted.policy(HERE, lambda _: ("198.51.100.7",))._replace(daemons=(Daemon(1, 2, "/run/docker.sock"),))
     odd = "caf\udce9"  # a byte that is no UTF-8, as Python has it in an environment
     program = Program(("a", odd), {"K": odd}, "/tmp", (3, 4, 4), (b"\0\1", b"\2"))
     order = Order(program, policy, "/run")
