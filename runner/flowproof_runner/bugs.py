@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 import traceback
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
+
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO)
 
 
 class Bug(Exception):
@@ -27,11 +30,16 @@ def kept_in(folder: Path) -> Iterator[None]:
     except (FlowproofError, Bug):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _DISK:
+            raise
         raise Bug(error, _write(error, folder)) from error
 
 
 def tell(error: Exception) -> str:
-    """What the user reads."""
+    """What the user reads. A full disk, or one that is read-only or broken, is no bug wherever it is met."""
+    if isinstance(error, OSError) and error.errno in _DISK:
+        what = f"{str(error.filename)!r} cannot be written" if error.filename else "something cannot be written"
+        return f"{what}: {error.strerror}"
     bug = error if isinstance(error, Bug) else Bug(error, _write(error, None))
     return f"this is a bug in flowproof ({bug}): please report it with {bug.traceback_file}"
 

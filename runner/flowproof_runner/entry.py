@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+
+from flowproof_runner import streams
 
 if TYPE_CHECKING:
     from flowproof_runner.ahead import Ahead
@@ -15,21 +16,18 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line in `sys.argv` and exit. Whatever happens, no process it started is left."""
+    streams.prepare()
     if sys.argv[1:] == ["--version"]:
-        sys.exit(run(sys.argv[1:]))  # answered before anything heavy is imported
+        sys.exit(_flushed(run(sys.argv[1:])))  # answered before anything heavy is imported
     from flowproof_runner.interruption import Interrupted, interruptible
-
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # no report is lost to a character a terminal lacks
 
     try:
         with interruptible():
             code = _swept(sys.argv[1:])
     except Interrupted as signal:
-        print(f"flowproof: interrupted ({signal})", file=sys.stderr)
+        streams.tell(f"flowproof: interrupted ({signal})\n", sys.stderr)
         code = signal.exit_code
-    sys.exit(code)
+    sys.exit(_flushed(code))
 
 
 def run(arguments: Sequence[str], started: Ahead | None = None) -> int:
@@ -37,19 +35,26 @@ def run(arguments: Sequence[str], started: Ahead | None = None) -> int:
     if list(arguments) == ["--version"]:
         from flowproof_runner.version import version
 
-        print(f"flowproof {version()}")
-        return 0
+        return 0 if streams.tell(f"flowproof {version()}\n", sys.stdout) else 2
     from flowproof_addons import FlowproofError
 
     try:
         return _command(arguments, started)
     except FlowproofError as error:
-        print(f"flowproof: {error}", file=sys.stderr)
+        streams.tell(f"flowproof: {error}\n", sys.stderr)
+    except BrokenPipeError:
+        streams.nowhere(sys.stdout.fileno())  # `| head`: nobody is there to be told
+        return 1
     except Exception as error:
         from flowproof_runner import bugs
 
-        print(f"flowproof: {bugs.tell(error)}", file=sys.stderr)
+        streams.tell(f"flowproof: {bugs.tell(error)}\n", sys.stderr)
     return 2
+
+
+def _flushed(code: int) -> int:
+    """The exit code, unless what it stands for could not be printed. A reader that has gone wanted no more."""
+    return code if streams.tell("", sys.stdout) else code or 2
 
 
 def _swept(arguments: Sequence[str]) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
-from tests.e2e.scenario import Scenario, chat, python
+from tests.e2e.scenario import BIN, Scenario, chat, python
 
 type New = Callable[..., Scenario]
 
@@ -156,6 +158,17 @@ def test_a_reader_that_goes_away_changes_no_verdict(three: Scenario) -> None:
         process.stdout.close()
         assert process.wait(60) == 1
     assert (three.folder / ".flowproof/runs/latest/report.json").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_output_that_goes_nowhere_changes_no_verdict(three: Scenario) -> None:
+    """A closed stdout, and one on a full disk; the reports of the run folder are there all the same."""
+    for redirected, said in ((">&-", ""), (">/dev/full", "stdout cannot be written: No space left on device")):
+        words = ["/bin/sh", "-c", f'exec "$0" run . {redirected}', str(BIN / "flowproof")]
+        done = subprocess.run(words, cwd=three.folder, env=three.shell, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1
+        assert done.stderr.removeprefix("flowproof: ").strip() == said
+        assert json.loads((three.folder / ".flowproof/runs/latest/report.json").read_text())["exit_code"] == 1
 
 
 def test_half_a_character_in_a_request_is_told_like_any_difference(planned: New) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, TextIO
 
-from flowproof_runner.cli.say import say
+from flowproof_runner import streams
 from flowproof_runner.invocation import Job
 from flowproof_runner.report import console
 from flowproof_runner.report.style import Style
@@ -91,7 +91,11 @@ class Foot:
 def shown(stream: TextIO, style: Style, total: int) -> Iterator[Lines | Foot]:
     """A watcher that writes to `stream`."""
     if not stream.isatty():
-        yield Lines(lambda line: say(f"{line}\n", stream), style)
+
+        def write(line: str) -> None:
+            streams.tell(f"{line}\n", stream)
+
+        yield Lines(write, style)
         return
     from rich.console import Console
     from rich.live import Live

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner.cli.say import say
+from flowproof_runner import streams
 from flowproof_runner.findings import Exit
 from flowproof_runner.report import console, github, json, junit, style
 from flowproof_runner.report.style import Style
@@ -45,16 +45,15 @@ class Outlet:
 
     def publish(self, run: RunResult, folder: Path) -> None:
         """Write every report. Raises ReportError if a file cannot be written, after the terminal was served."""
-        say(console.summary(run, self.style), self.stream)
-        if self.as_json:
-            sys.stdout.buffer.write(json.render(run).encode())  # JSON is UTF-8 whatever the terminal speaks
-            sys.stdout.flush()
+        streams.tell(console.summary(run, self.style), self.stream)
         if self.shell.get("GITHUB_ACTIONS") == "true":
-            say(github.commands(run, self._prefix()), self.stream)
+            streams.tell(github.commands(run, self._prefix()), self.stream)
         for path, text in self._files(run, folder):
             _write(path, text)
         if self.shell.get("GITHUB_STEP_SUMMARY"):
             _write(Path(self.shell["GITHUB_STEP_SUMMARY"]), github.step_summary(run), append=True)
+        if self.as_json:
+            _print(json.render(run).encode())
 
     def _files(self, run: RunResult, folder: Path) -> Iterator[tuple[Path, str]]:
         """What programs read first: nothing that goes wrong with the page may cost them theirs."""
@@ -75,6 +74,17 @@ class Outlet:
 def failure(error: FlowproofError) -> str:
     """What `--json` prints where no flow could be tried."""
     return json.failure(str(error), int(Exit.UNUSABLE))
+
+
+def _print(data: bytes) -> None:
+    """JSON is UTF-8 whatever the terminal speaks."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except OSError as error:
+        streams.nowhere(sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise ReportError(f"the report cannot be written to stdout: {error.strerror}") from error
 
 
 def _write(path: Path, text: str, *, append: bool = False) -> None:

@@ -1,0 +1,63 @@
+"""Standard streams that are closed, full or left by their reader."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flowproof_runner.streams import tell
+
+BIN = Path(sys.executable).with_name("flowproof")
+full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+
+
+def flowproof(redirected: str, *words: str) -> subprocess.CompletedProcess[str]:
+    script = f'exec "$0" "$@" {redirected}'
+    return subprocess.run(["/bin/sh", "-c", script, BIN, *words], capture_output=True, text=True)
+
+
+def test_text_is_printed_at_once() -> None:
+    reader, writer = os.pipe()
+    with open(reader) as read, open(writer, "w") as stream:
+        assert tell("one\n", stream)
+        assert read.readline() == "one\n"
+
+
+def test_a_reader_that_has_gone_costs_nothing() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as stream:
+        assert tell("one\n", stream)
+        assert tell("two\n", stream)
+
+
+@full
+def test_a_full_disk_is_told_once_where_that_is_possible(capsys: pytest.CaptureFixture[str]) -> None:
+    with open("/dev/full", "w") as stream:
+        assert not tell("one\n", stream)
+        assert tell("two\n", stream)
+    assert "stdout cannot be written: No space left on device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--version"], ["schema"], ["--help"]])
+def test_a_closed_stdout_changes_no_exit_code(words: list[str]) -> None:
+    done = flowproof(">&-", *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@full
+@pytest.mark.parametrize("words", [["--version"], ["schema"], ["--help"]])
+def test_what_could_not_be_printed_is_no_success_and_no_bug(words: list[str]) -> None:
+    done = flowproof(">/dev/full", *words)
+    assert done.returncode == 2
+    assert "cannot be written: No space left on device" in done.stderr
+    assert "bug" not in done.stderr
+    assert flowproof(">/dev/full 2>/dev/full", *words).returncode == 2
+
+
+def test_all_streams_may_be_closed() -> None:
+    assert flowproof("<&- >&- 2>&-", "run", "nowhere.flow.yaml").returncode == 2
