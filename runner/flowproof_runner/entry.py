@@ -59,6 +59,11 @@ def _flushed(code: int) -> int:
 
 def _swept(arguments: Sequence[str]) -> int:
     try:
+        os.getcwd()
+    except OSError:
+        streams.tell("flowproof: the folder it was started in is gone: change into one that is there\n", sys.stderr)
+        return 2
+    try:
         if arguments[:1] not in (["run"], ["record"]):
             return run(arguments)
         from flowproof_runner.ahead import ahead

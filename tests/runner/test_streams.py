@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full or left by their reader."""
+"""Standard streams that are closed, full or left by their reader; and a folder that is gone."""
 
 from __future__ import annotations
 
@@ -61,3 +61,13 @@ def test_what_could_not_be_printed_is_no_success_and_no_bug(words: list[str]) ->
 
 def test_all_streams_may_be_closed() -> None:
     assert flowproof("<&- >&- 2>&-", "run", "nowhere.flow.yaml").returncode == 2
+
+
+@pytest.mark.parametrize("words", [["run", "x"], ["record", "x"], ["check", "x"], ["show", "latest"]])
+def test_a_folder_that_is_gone_is_said(words: list[str], tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f'rmdir "{gone}" && exec "$0" "$@"'
+    done = subprocess.run(["/bin/sh", "-c", script, BIN, *words], cwd=gone, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "flowproof: the folder it was started in is gone: change into one that is there\n"

@@ -8,6 +8,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+_KEPT = 32
+"""Characters of a name that its temporary file keeps: with all of a long one it would be longer than a name may be."""
+
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
@@ -27,7 +30,7 @@ def write(path: Path, data: bytes) -> None:
     A symbolic link is followed. The file keeps its mode; a new one gets the usual one. Raises OSError.
     """
     path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    temporary = path.with_name(f".{path.name[:_KEPT]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with open(handle, "wb") as file:

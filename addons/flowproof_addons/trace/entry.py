@@ -237,12 +237,19 @@ def _read_reply(node: Node, base: Reply | None) -> Reply:
         assert packed is not None
         raise packed.wrong(str(error)) from error
     return Reply(
-        status=node.get("status").integer(),
+        status=_status(node.get("status")),
         body=body_form.read(node.get("body")),
         headers=_read_headers(node.get("headers") if node.has("headers") else None, base.headers if base else {}),
         frames=unpacked,
         cut=node.get("cut").truth() if node.has("cut") else False,
     )
+
+
+def _status(node: Node) -> int:
+    status = node.integer()
+    if status and not 100 <= status <= 999:  # 0: it was never answered
+        raise node.wrong(f"{status} is no HTTP status")
+    return status
 
 
 def _read_headers(node: Node | None, base: Mapping[str, str]) -> dict[str, str]:
@@ -261,7 +268,7 @@ def _fault(node: Node) -> Fault:
 
 def _attempt(node: Node) -> Attempt:
     return Attempt(
-        status=node.get("status").integer(),
+        status=_status(node.get("status")),
         headers=_read_headers(node.get("headers") if node.has("headers") else None, {}),
         body=body_form.read(node.get("body")),
     )

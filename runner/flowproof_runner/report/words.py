@@ -45,7 +45,8 @@ def end(agent: AgentEnd) -> str:
 
 def title(flow: FlowResult) -> str:
     """`specs/booking.flow.yaml · Books a flight`."""
-    return f"{flow.spec} · {flow.name}" if flow.name else flow.spec
+    title = f"{flow.spec} · {flow.name}" if flow.name else flow.spec
+    return " ".join(title.splitlines())  # one flow is one line, whatever its name or its file's
 
 
 def tokens(counts: Counts) -> str | None:

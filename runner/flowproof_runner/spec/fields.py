@@ -46,13 +46,17 @@ def _object(node: Node) -> dict[str, JsonValue]:
     return found
 
 
+_SHOWN = 200
+"""Characters of a wrong value that a message repeats."""
+
+
 def kind(node: object) -> str:
     """What a node is, in the words of an error message."""
     match node:
         case Scalar(value=None) | None:
             return "nothing"
         case Scalar(text=text):
-            return text
+            return _beginning(text)
         case bool():
             return str(node).lower()
         case list() | tuple():
@@ -60,7 +64,11 @@ def kind(node: object) -> str:
         case dict():
             return "a mapping"
         case _:
-            return repr(node)
+            return _beginning(repr(node))
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 def seconds(node: object) -> float:

@@ -21,6 +21,12 @@ def test_the_file_is_its_owners_alone_while_it_is_written(tmp_path: Path) -> Non
     assert seen and set(seen) == {0o600}
 
 
+@pytest.mark.parametrize("name", ["x" * 251, "日" * 83])
+def test_a_name_may_be_as_long_as_names_may_be(name: str, tmp_path: Path) -> None:
+    atomic.write(tmp_path / name, b"whole")
+    assert os.listdir(tmp_path) == [name]
+
+
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(TypeError):

@@ -68,7 +68,7 @@ frames = st.none() | st.lists(
     | text.map(lambda token: f"event: a\ndata: {dump({'t': token, 'n': 1})}\n\n".encode()),
     max_size=12,
 ).map(tuple)
-replies = st.builds(Reply, st.integers(0, 599), bodies | as_written, headers, frames, st.booleans())
+replies = st.builds(Reply, st.just(0) | st.integers(100, 599), bodies | as_written, headers, frames, st.booleans())
 attempts = st.builds(Attempt, st.integers(100, 599), headers, bodies)
 exchanges = st.builds(
     Exchange,
@@ -377,6 +377,8 @@ def test_what_is_no_cassette_is_told_in_one_line(path: Path, content: str | byte
     ("old", "new", "complaint"),
     [
         ('"status": 200', '"status": "200"', "model.turns[0].reply.status: must be a whole number, is text"),
+        ('"status": 200', '"status": 99999', "model.turns[0].reply.status: 99999 is no HTTP status"),
+        ('"status": 200', '"status": -1', "model.turns[0].reply.status: -1 is no HTTP status"),
         ('"n": 1', '"n": null', "model.turns[0].n: must be a whole number, is null"),
         ('"path": "/v1/messages"', '"path": 1', "model.turns[0].path: must be text, is a number"),
         ('"path"', '"paht"', "model.turns[0]: `path` is missing"),

@@ -152,3 +152,8 @@ def test_faults_are_told_with_how_often_they_happened_and_what_became_of_them(pa
         "fault specs/booking.flow.yaml: turn 3: no answer for 9 s: once (the agent gave up after 2.0 s)",
         "fault specs/booking.flow.yaml: turn 9: cut in half: never",
     ]
+
+
+def test_a_name_of_several_lines_cannot_pass_for_a_verdict(passed: RunResult) -> None:
+    flow = passed.flows[0].model_copy(update={"name": "Books\nPASS  other.flow.yaml"})
+    assert "\n" not in line(flow, PLAIN)

@@ -284,6 +284,11 @@ def test_a_redacted_text_that_is_too_short_to_be_hidden_is_refused(wrong: Wrong)
     ]
 
 
+def test_a_long_wrong_value_is_told_by_its_beginning(wrong: Wrong) -> None:
+    (problem,) = wrong(f"strict: {'y' * 10_000}")
+    assert "yyy" in problem and len(problem) < 400
+
+
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(wrong: Wrong) -> None:
     found = wrong("strict: 1\nagent: {command: ''}\nfoo: 1\nsteps:\n- promt: x\n- assert: reply\n")
     assert [line.split(":")[0] for line in found] == ["1", "2", "3", "5", "5", "6"]
