@@ -89,6 +89,10 @@ class BoundarySession:
         """Of a conversation: how this user turn came to rest; None while the agent is at work on it."""
         return self._rest.get(user_turn)
 
+    def arrived(self) -> int:
+        """How many model requests have arrived by now; asked of the boundary, for its events come a little later."""
+        return self._boundary.arrived(self)
+
     def close(self) -> Outcome:
         """End the session; whoever is still connected is cut off."""
         return self._boundary.close_session(self)
@@ -146,15 +150,15 @@ class Boundary:
         opened.mcp_urls, opened.mcp_servers = _strings(found["mcp_urls"]), _strings(found["mcp_servers"])
         return opened
 
-    def show(self, trace: Path, name: str, *, several: bool) -> int:
-        """Put a trace's requests into mitmweb; how many. `several`: it is one of many, its lines bear its name.
-
-        Raises BoundaryError if the trace cannot be read.
     def load(self, addon: Path) -> None:
         """Let a user's addon file in. Raises BoundaryError if it cannot be loaded."""
         self.ready()
         self._ask({"do": "load", "path": str(addon)})
 
+    def show(self, trace: Path, name: str, *, several: bool) -> int:
+        """Put a trace's requests into mitmweb; how many. `several`: it is one of many, its lines bear its name.
+
+        Raises BoundaryError if the trace cannot be read.
         """
         self.ready()
         return _integer(
@@ -175,6 +179,10 @@ class Boundary:
     def begin(self, session: BoundarySession, user_turn: int) -> None:
         """Tell the boundary of the next user turn, before the agent is."""
         self._ask({"do": "begin", "session": session.id, "user_turn": user_turn})
+
+    def arrived(self, session: BoundarySession) -> int:
+        """How many model requests have arrived in a session."""
+        return _integer(self._ask({"do": "turns", "session": session.id})["turns"])
 
     def close_session(self, session: BoundarySession) -> Outcome:
         """End a session and read its journal."""

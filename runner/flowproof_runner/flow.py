@@ -66,6 +66,10 @@ class OpenSession(Protocol):
         """Of a conversation: how this user turn came to rest; None while the agent is at work on it."""
         ...
 
+    def arrived(self) -> int:
+        """How many model requests have arrived by now."""
+        ...
+
     def close(self) -> Outcome:
         """End it: what crossed and what was found."""
         ...
@@ -74,12 +78,12 @@ class OpenSession(Protocol):
 class Boundary(Protocol):
     """Opens sessions."""
 
-    def open(self, session: Session) -> OpenSession:
-        """Begin one. Raises FlowproofError if it cannot be served."""
-        ...
-
     def load(self, addon: Path) -> None:
         """Let a user's addon file in. Raises FlowproofError if it cannot be loaded."""
+        ...
+
+    def open(self, session: Session) -> OpenSession:
+        """Begin one. Raises FlowproofError if it cannot be served."""
         ...
 
 
@@ -170,7 +174,17 @@ class Flows:
             places = draft.habitat.places
             draft.dialogue = dialogue = Dialogue(source, opened) if source is not None else None
             prompt = spec.task if dialogue is None else dialogue.first()
-            task = Task(prompt, draft.folder, addresses, timeout_s, opened.diverged, self.cancelled, places, dialogue)
+            task = Task(
+                prompt,
+                draft.folder,
+                addresses,
+                timeout_s,
+                opened.diverged,
+                self.cancelled,
+                places,
+                dialogue,
+                opened.arrived,
+            )
             draft.habitat.furnish(handles(task.prompt, addresses, draft.folder, places))
             draft.agent = driver.run(task)
         finally:

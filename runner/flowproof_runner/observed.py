@@ -28,7 +28,7 @@ def evidence(draft: Draft, trace: Trace, registry: Registry) -> Evidence:
         complete=draft.cause is None,
     )
     if adapted and draft.agent is not None:
-        found = with_adapter(found, draft.agent.events)
+        found = with_adapter(found, draft.agent.events, (tool.name for tool in spec.tools))
     if spec.agent.output is None:
         return found
     return with_outcome(found, spec.agent.output.kind, spec.agent.output.name, _written(draft))

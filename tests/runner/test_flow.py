@@ -18,6 +18,7 @@ from flowproof_addons.session import Session
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Phase, Reply, Request
 from flowproof_runner.boundary import Outcome
+from flowproof_runner.drivers.dialogue import Settling
 from flowproof_runner.flow import Flows
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult
@@ -87,6 +88,15 @@ class OpenSession:
     mcp_servers: Mapping[str, str] = field(default_factory=dict)
     diverged: Event = field(default_factory=Event)
 
+    def begin(self, user_turn: int) -> None:
+        raise AssertionError(f"no flow here has a user turn {user_turn}")
+
+    def settling(self, user_turn: int) -> Settling | None:
+        raise AssertionError(f"no flow here has a user turn {user_turn}")
+
+    def arrived(self) -> int:
+        return self.outcome.turns
+
     def close(self) -> Outcome:
         return self.outcome
 
@@ -99,12 +109,12 @@ class Boundary:
     error: FlowproofError | None = None
     asked: list[Session] = field(default_factory=list)
 
-    def open(self, session: Session) -> OpenSession:
-        self.asked.append(session)
-        if self.error is not None:
     def load(self, addon: Path) -> None:
         raise AssertionError(f"no suite here names {addon}")
 
+    def open(self, session: Session) -> OpenSession:
+        self.asked.append(session)
+        if self.error is not None:
             raise self.error
         opened = OpenSession(self.outcome)
         if self.outcome.divergences:

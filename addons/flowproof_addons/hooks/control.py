@@ -89,6 +89,8 @@ class Control:
         if message["do"] == "begin":
             self._desk.begin(session_id, int(str(message["user_turn"])))
             return {}
+        if message["do"] == "turns":
+            return {"turns": self._desk.turns(session_id)}
         found, lanes = await self._desk.close(session_id, proxyserver())
         await inspection.show_stdio(session_id, {name: lane.lane for name, lane in lanes.items()}, default())
         return {**found, "lanes": {name: lane.to_json() for name, lane in lanes.items()}}

@@ -123,6 +123,10 @@ class Desk:
         """What arrives from now on belongs to this user turn of a conversation."""
         self._open[session_id].live.begin(user_turn)
 
+    def turns(self, session_id: str) -> int:
+        """How many model requests have arrived so far."""
+        return self._open[session_id].live.turns
+
     async def close(
         self, session_id: str, server: Proxyserver
     ) -> tuple[dict[str, JsonValue], Mapping[str, LaneResult]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from flowproof_addons.trace.model import JsonValue
@@ -31,6 +32,8 @@ def to_rows(events: Iterable[AnyEvent], started: datetime | None = None, *, enfo
     for event in events:
         for row in _rows(event, "enforce" if enforced else "observe"):
             placed: Row = {**row, "seq": event.seq, "sequence": len(rows) + 1}
+            if event.turn is not None:
+                placed["turn"] = event.turn
             if started is None:
                 placed.pop("durationMs", None)
             else:
@@ -48,7 +51,8 @@ def from_rows(rows: Sequence[JsonValue], *, complete: bool, duration_ms: float |
         if isinstance(row, dict):
             event = _event(row, len(events), calls)
             if event is not None:
-                events.append(event)
+                turn = row.get("turn")
+                events.append(replace(event, turn=turn if isinstance(turn, int) else None))
     return Evidence(tuple(events), frozenset({ADAPTER}), duration_ms=duration_ms, complete=complete)
 
 

@@ -30,7 +30,8 @@ def evidence_of(spec: LoadedSpec, trace: Trace) -> Evidence:
         mocks=session.tool_mocks(spec.spec),
     )
     if isinstance(conversation, list):
-        found = with_adapter(found, from_rows(conversation, complete=True).events)
+        tools = (tool.name for tool in spec.spec.tools)
+        found = with_adapter(found, from_rows(conversation, complete=True).events, tools)
     output = spec.spec.agent.output
     return found if output is None else with_outcome(found, output.kind, output.name)
 

@@ -73,6 +73,8 @@ class Adapter:
     """Exit codes that are right; None: any."""
     folder: Path | None = None
     interrupted: Callable[[], bool] = field(default=lambda: False)
+    arrived: Callable[[], int] | None = None
+    """How many model requests of the same run have arrived by now; None where there is no model to observe."""
 
     def run(self) -> AdapterRun:
         """Start the backend and the adapter, answer until the end; nothing of either is left running."""
@@ -115,6 +117,8 @@ class _Recorder:
 
     started: float
     events: list[AnyEvent] = field(default_factory=list)
+    turn: int | None = None
+    """The model turn the adapter has come to."""
 
     def now(self) -> float:
         return (time.monotonic() - self.started) * 1000
@@ -123,7 +127,7 @@ class _Recorder:
         """Raises ProtocolViolation beyond the limit."""
         if len(self.events) >= MAX_EVENTS:
             raise ProtocolViolation(f"the adapter caused more than {MAX_EVENTS} events")
-        self.events.append(kind(seq=len(self.events), lane=lane, at_ms=self.now(), **members))  # type: ignore[arg-type]
+        self.events.append(kind(seq=len(self.events), lane=lane, turn=self.turn, at_ms=self.now(), **members))  # type: ignore[arg-type]
 
 
 @dataclass
@@ -180,6 +184,8 @@ class _Session:
             if line is None:
                 raise self._ended_early(pipe)
             message = protocol.parse(line)
+            if self.adapter.arrived is not None:
+                self.recorder.turn = self.adapter.arrived()
             if self._seen and pipe.unread():
                 raise ProtocolViolation(f"{_what(message)} was sent before what we wrote was read")
             if self._take(message, pipe):

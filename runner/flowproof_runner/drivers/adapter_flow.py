@@ -55,6 +55,7 @@ class AdapterFlow:
             accepted=self.accepted,
             folder=task.folder,
             interrupted=_interrupted(task),
+            arrived=task.arrived,
         )
         ran = adapter.run()
         unknown = filled.unknown((*self.words, *self.env.values()))

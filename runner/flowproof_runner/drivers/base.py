@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -49,6 +49,8 @@ class Task:
     """Handles for folders of the run: `flowproof.workspace`."""
     dialogue: Dialogue | None = None
     """In a conversation: the user, who has said `prompt` and may have more to say."""
+    arrived: Callable[[], int] = field(default=lambda: 0)
+    """How many model requests have arrived by now: where what a driver observes itself stands among them."""
 
 
 @dataclass(frozen=True, slots=True)

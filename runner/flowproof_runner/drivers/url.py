@@ -55,6 +55,7 @@ class Url:
         headers = {name: filled.fill(value) for name, value in self.headers.items()}
         deadline = started + task.timeout_s
         text: str | None = task.prompt
+        ending: Ending = "exited"
         while text is not None:
             place = {"conversation": chat, "turn": len(posts) + 1} if chat else {}
             post = _Post(self.url, headers, {"prompt": text, **place}, max(deadline - time.monotonic(), 0.01))

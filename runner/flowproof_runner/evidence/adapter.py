@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from flowproof_runner.evidence.model import ADAPTER, AnyEvent, Concluded, Evidence
+from flowproof_runner.evidence.build import Placed, merged
+from flowproof_runner.evidence.model import ADAPTER, AnyEvent, Concluded, Decided, Evidence
+from flowproof_runner.evidence.names import named
 
 
-def with_adapter(evidence: Evidence, events: Iterable[AnyEvent]) -> Evidence:
-    """The evidence with the adapter's own events after the model's.
+def with_adapter(evidence: Evidence, events: Iterable[AnyEvent], tools: Iterable[str] = ()) -> Evidence:
+    """The evidence with the adapter's own events where they belong among the model's.
 
-    The two streams have no common clock; each keeps its order, and no check compares places across them. MCP servers
-    answered the adapter's calls, so their lanes are already told in its events. Without its final word the run is not
-    complete.
+    Each says how many model requests had arrived when it was read, and stands before the next; those that do not say
+    it stand at the end. MCP servers answered the adapter's calls, so their lanes are already told in its events.
+    `tools`: those that are answered through the adapter; the ones it asked for are, too. What the model asks of them
+    is no call before the adapter makes it. Without its final word the run is not complete.
     """
-    start = evidence.events[-1].seq + 1 if evidence.events else 0
-    joined = tuple(replace(event, seq=start + place) for place, event in enumerate(events))
+    own = tuple(events)
+    last = max((event.turn for event in evidence.events if event.turn is not None), default=0)
+    placed = (Placed(last if e.turn is None else e.turn, place, e) for place, e in enumerate(own))
+    answered = {*tools, *(event.tool for event in own if isinstance(event, Decided))}
     return replace(
         evidence,
-        events=(*evidence.events, *joined),
+        events=merged(evidence.events, placed),
         observed_lanes=evidence.observed_lanes | {ADAPTER},
-        complete=evidence.complete and any(isinstance(event, Concluded) for event in joined),
-        duration_ms=max((event.at_ms for event in joined if event.at_ms is not None), default=evidence.duration_ms),
+        lane_of={**evidence.lane_of, **{name: ADAPTER for tool in answered for name in named(tool, None)}},
+        complete=evidence.complete and any(isinstance(event, Concluded) for event in own),
+        duration_ms=max((event.at_ms for event in own if event.at_ms is not None), default=evidence.duration_ms),
     )

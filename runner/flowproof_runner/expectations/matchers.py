@@ -168,12 +168,14 @@ def literal(text: str) -> JsonValue:
     """What unquoted prose means: true, false, null and JSON numbers are themselves, anything else is text."""
     if text in _WORDS:
         return _WORDS[text]
-    if _NUMBER.fullmatch(text) is None:
+    if len(text) > _LONGEST_NUMBER or _NUMBER.fullmatch(text) is None:
         return text
     number = json.loads(text)
     return number if isinstance(number, int) or (isinstance(number, float) and math.isfinite(number)) else text
 
 
+_LONGEST_NUMBER = 1000
+"""Python refuses to read whole numbers of some thousand digits."""
 _WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.e2e.upstream import Answer, Seen, Upstream, reply
 
 from flowproof_runner.entry import run as flowproof
 
@@ -158,3 +159,54 @@ def test_replays_are_compared_and_what_differs_is_the_agents_own(
     told = capsys.readouterr().out
     assert "repeat.tool_sequence: 2 different sequences of tools" in told
     assert "order → order → refund" in told
+
+
+MODEL = """
+import os, urllib.request
+def ask(messages):
+    body = json.dumps({"model": "m", "messages": messages}).encode()
+    headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
+    message = json.load(urllib.request.urlopen(request))["choices"][0]["message"]
+    messages.append(message)
+    return message
+messages = [{"role": "user", "content": start["input"]["message"]}]
+while calls := ask(messages).get("tool_calls"):
+    for wish in calls:
+        result = call(wish["function"]["name"], **json.loads(wish["function"]["arguments"]))["result"]
+        messages.append({"role": "tool", "tool_call_id": wish["id"], "content": json.dumps(result)})
+"""
+
+
+def refunds(seen: Seen) -> Answer:
+    """A model that looks an order up, refunds what it was told, and ends."""
+    said = sum(message["role"] == "tool" for message in seen.json["messages"])
+    wishes: list[tuple[str, dict[str, object]]] = [("order", {"id": "A"}), ("refund", {"amount": 5})]
+    message: dict[str, object] = {"role": "assistant", "content": "Done." if said == len(wishes) else None}
+    if said < len(wishes):
+        name, arguments = wishes[said]
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        message["tool_calls"] = [{"id": f"c{said}", "type": "function", "function": function}]
+    choice = {"index": 0, "message": message, "finish_reason": "stop" if said == len(wishes) else "tool_calls"}
+    return reply({"id": f"x{said}", "object": "chat.completion", "model": "m", "choices": [choice]})
+
+
+def test_an_adapter_with_a_model_behind_it_is_judged_as_one_run(
+    flow: Callable[..., Path], shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the model decides and the adapter asks for is one call, informed by what the model had been told."""
+    expect: dict[str, object] = {
+        "calls": ["exactly 2 calls", "exactly 1 of refund"],
+        "order": ["order before refund"],
+        "args": ["refund where amount equals order.amount"],
+    }
+    path = flow(MODEL + DONE, expect=expect)
+    with Upstream(refunds) as upstream:
+        monkeypatch.setenv("FLOWPROOF_AGENT_UPSTREAM", upstream.url)
+        monkeypatch.setenv("FLOWPROOF_AGENT_KEY", "sk-stand-in-0123456789")
+        assert flowproof(["record", str(path)]) == 0
+    assert flowproof(["run", str(path)]) == 0
+    assert ids(shop) == []
+    flow(MODEL + DONE, expect={**expect, "order": ["refund before order"]})
+    assert flowproof(["run", str(path)]) == 1
+    assert ids(shop) == ["tool.precedence"]

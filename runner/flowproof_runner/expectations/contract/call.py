@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, MODEL, Decided, Denied, Dispatched, Evidence
@@ -31,6 +31,8 @@ class Call:
     denied: bool = False
     names: tuple[str, ...] = ()
     """Every name the tool answers to."""
+    adapter_id: str = ""
+    """The adapter's own id of a call that a model had wished for; `id` is the model's."""
 
 
 def logical_calls(evidence: Evidence) -> list[Call]:
@@ -39,17 +41,23 @@ def logical_calls(evidence: Evidence) -> list[Call]:
     dispatched = list(evidence.of(Dispatched))
     denied = {event.call: event for event in evidence.of(Denied)}
     partner = _joined(decided, dispatched, evidence)
+    wishes = _wishes(decided)
+    granted = {wish.seq for wish in wishes.values()}
     calls: list[Call] = []
     taken: set[int] = set()
     for decision in decided:
+        if decision.seq in granted:
+            continue
         dispatch = partner.get(decision.seq)
         if dispatch is not None:
             taken.add(dispatch.seq)
-        calls.append(_logical(decision, dispatch, decision.call in denied, evidence))
+        call = _logical(decision, dispatch, decision.call in denied, evidence)
+        wish = wishes.get(decision.seq)
+        calls.append(call if wish is None else _wished(call, wish))
     for dispatch in dispatched:
         if dispatch.seq not in taken:
             calls.append(_undecided(dispatch))
-    seen = {call.id for call in calls}
+    seen = {id for call in calls for id in (call.id, call.adapter_id)}
     calls += [_refused(event) for event in denied.values() if event.call not in seen]
     return calls
 
@@ -76,6 +84,23 @@ def _joined(decided: list[Decided], dispatched: list[Dispatched], evidence: Evid
                 taken.add(dispatch.seq)
                 break
     return partner
+
+
+def _wishes(decided: list[Decided]) -> Mapping[int, Decided]:
+    """Position of an adapter's call -> the model's decision it carries out: the earliest equal one not yet used."""
+    waiting: dict[tuple[str, Key], list[Decided]] = defaultdict(list)
+    found: dict[int, Decided] = {}
+    for decision in sorted(decided, key=lambda each: each.seq):
+        if decision.lane != ADAPTER:
+            waiting[decision.tool, key(decision.arguments)].append(decision)
+        elif wishes := waiting.get((decision.tool, key(decision.arguments))):
+            found[decision.seq] = wishes.pop(0)
+    return found
+
+
+def _wished(call: Call, wish: Decided) -> Call:
+    """An adapter's call as what a model decided: it was informed by what the model had been told."""
+    return replace(call, id=wish.call, adapter_id=call.id, group=wish.group, known=frozenset(wish.known))
 
 
 def _logical(decision: Decided, dispatch: Dispatched | None, denied: bool, evidence: Evidence) -> Call:

@@ -76,7 +76,8 @@ class View:
         """Answers under each name of their tool, in order: what the model was told, else what the server returned."""
         found: dict[str, list[Answer]] = defaultdict(list)
         for call, event in _answers(self.evidence, self.requested):
-            value = event.result if call.lane == ADAPTER else decoded(event.result)
+            as_sent = call.lane == ADAPTER and isinstance(event, Returned)
+            value = event.result if as_sent else decoded(event.result)
             for name in call.names:
                 answers = found[name]
                 answers.append(Answer(call, value, event.seq, len(answers), event.is_error, event.mocked))
@@ -226,6 +227,7 @@ def _answers(evidence: Evidence, calls: tuple[Call, ...]) -> list[tuple[Call, To
 
 
 def _returned_as(evidence: Evidence, by_id: Mapping[str, Call]) -> Mapping[str, str]:
-    """Dispatch id -> id of the logical call it was joined to."""
+    """Dispatch id or adapter's id -> id of the logical call it was joined to."""
     by_seq = {call.seq: call.id for call in by_id.values()}
-    return {event.call: by_seq[event.seq] for event in evidence.of(Dispatched) if event.seq in by_seq}
+    joined = {event.call: by_seq[event.seq] for event in evidence.of(Dispatched) if event.seq in by_seq}
+    return joined | {call.adapter_id: call.id for call in by_id.values() if call.adapter_id}
