@@ -6,10 +6,13 @@ It exists because mitmproxy (12.3) cannot make up a streaming response, and MCP 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 import h11
+
+from flowproof_addons.mcp.listener import Listener
 
 
 @dataclass(slots=True, eq=False)
@@ -79,25 +82,25 @@ class HttpDoor:
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
-        self._server: asyncio.Server | None = None
+        self._listener: Listener | None = None
         self._connections: set[_Connection] = set()
 
     async def open(self) -> None:
         """Listen on a free port."""
-        make = lambda: _Connection(self._handler, self._connections)  # noqa: E731  # asyncio wants a factory
-        self._server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
+        sock = socket.create_server(("127.0.0.1", 0))
+        self._listener = Listener(sock, lambda: _Connection(self._handler, self._connections))
 
     @property
     def address(self) -> tuple[str, int]:
         """Where it listens."""
-        assert self._server is not None
-        host, port = self._server.sockets[0].getsockname()[:2]
+        assert self._listener is not None
+        host, port = self._listener.sock.getsockname()[:2]
         return str(host), int(port)
 
     async def close(self) -> None:
         """Cut every connection and wait for the handlers to end."""
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            await self._listener.close()
         tasks = [c.cut() for c in list(self._connections)]
         await asyncio.gather(*(t for t in tasks if t is not None), return_exceptions=True)
 

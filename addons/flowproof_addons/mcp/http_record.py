@@ -122,6 +122,7 @@ class Forwarding:
         response.close()
 
     async def _plain(self, exchange: Exchange, remote: Remote) -> None:
+        remote.ended = remote.ended or exchange.method == "DELETE"
         response = await self._origin.forward(exchange, remote, exchange.body)
         if self._origin.unauthorized(exchange, response):
             return

@@ -107,9 +107,9 @@ class Relay:
             if not self._unanswered(requests) or not last:
                 break
             response = await self.origin.resume(self.exchange, self.remote, last, retry_s)
-        if left := self._unanswered(requests):
+        if (left := self._owed(requests)) and not self.remote.ended:
             self.origin.fail("died", f"the stream of {rpc.method(left[0])} ended without its answer")
-            self._forget(requests)
+        self._forget(requests)
         self.exchange.end()
 
     async def _event(self, event: sse.Event, requests: list[Message]) -> None:
@@ -129,6 +129,11 @@ class Relay:
     def _unanswered(self, requests: list[Message]) -> list[Message]:
         open_ = self.origin.lane.open(self.remote)
         return [m for m in requests if any(o.message is m for o in open_)]
+
+    def _owed(self, requests: list[Message]) -> list[Message]:
+        """A call the agent gave up need not be answered; it may be."""
+        open_ = self.origin.lane.open(self.remote)
+        return [m for m in requests if any(o.message is m and not o.cancelled for o in open_)]
 
     def _forget(self, requests: list[Message]) -> None:
         for message in requests:

@@ -32,6 +32,8 @@ class Remote:
     """The real server's session id; the agent has one of ours."""
     session: int | None = None
     pushing: bool = False
+    ended: bool = False
+    """By the agent: what the server then leaves unanswered is not its fault."""
 
     def answer(self, request: Message, outcome: Message, status: int = 200) -> None:
         """Not used: answers go back on the POST that asked."""
@@ -66,7 +68,7 @@ class Origin:
         return self._anyone if given is None else self._sessions.get(given)
 
     def drop(self, exchange: Exchange) -> None:
-        """The agent ended the request's session."""
+        """Forget the session of a request."""
         self._sessions.pop(exchange.headers.get(SESSION, ""), None)
 
     async def forward(self, exchange: Exchange, remote: Remote, body: bytes, method: str = "") -> Response:

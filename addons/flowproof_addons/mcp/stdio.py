@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from pathlib import Path
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp import standin
 from flowproof_addons.mcp.conductor import PATIENCE_S
+from flowproof_addons.mcp.listener import Listener
 from flowproof_addons.mcp.message import Message
 from flowproof_addons.mcp.peer import Peer
 from flowproof_addons.mcp.process import LINE_LIMIT
@@ -60,22 +62,27 @@ class Door:
     path: str = ""
     """The stand-in's executable."""
     _token: bytes = field(default_factory=lambda: secrets.token_hex(16).encode())
-    _server: asyncio.Server | None = None
+    _listener: Listener | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def open(self) -> None:
         """Listen, and write the executable."""
         address = str(self.folder / f"{self.name}.sock")
-        self._server = await asyncio.start_unix_server(self._connected, address, limit=LINE_LIMIT)
+        sock = socket.socket(socket.AF_UNIX)
+        sock.bind(address)
+        self._listener = Listener(sock, self._protocol)
         self.path = str(standin.write(self.folder, self.name, address, self._token.decode()))
 
     async def close(self) -> None:
         """Cut every stand-in off."""
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            await self._listener.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(LINE_LIMIT), self._connected)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

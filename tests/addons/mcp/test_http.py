@@ -383,6 +383,37 @@ class TestRecord:
 
         assert [f["id"] for f in recording(tmp_path, Remote(breaking), scenario).findings] == ["mcp.server.died"]
 
+    @pytest.mark.parametrize("how", ["DELETE", "cancelled"])
+    def test_what_the_agent_gave_up_need_not_be_answered(self, tmp_path: Path, how: str) -> None:
+        called, ended = asyncio.Event(), asyncio.Event()
+
+        class Patient(Remote):
+            async def __call__(self, exchange: Exchange) -> None:
+                if b"tools/call" in exchange.body:
+                    exchange.stream()
+                    called.set()
+                    await ended.wait()
+                    return exchange.end()
+                await super().__call__(exchange)
+                if called.is_set():
+                    ended.set()
+
+        async def scenario(address: tuple[str, int]) -> None:
+            session = await opened(address)
+            waiting = asyncio.create_task(send(address, "POST", tool_call(1, "a"), mcp_session_id=session))
+            async with asyncio.timeout(5):
+                await called.wait()
+            if how == "DELETE":
+                await send(address, "DELETE", mcp_session_id=session)
+            else:
+                await send(address, "POST", note("notifications/cancelled", requestId=1), mcp_session_id=session)
+            assert (await waiting).events == []
+
+        result = recording(tmp_path, Patient(plain), scenario)
+        assert result.findings == ()
+        (kept,) = lane_file.load("files", result.lane).calls
+        assert (kept.outcome, kept.cancelled is not None) == (None, how == "cancelled")
+
     def test_a_server_that_hangs_is_given_up_and_the_agent_is_told(self, tmp_path: Path) -> None:
         async def hanging(exchange: Exchange) -> None:
             if b"tools/call" in exchange.body:

@@ -1,18 +1,20 @@
-"""Client programs and servers, and one run of a program against one lane, recorded or replayed."""
+"""Where the peers are, HTTP servers that listen, and stand-ins spoken to line by line."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
+import os
+import socket
+import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from flowproof_addons.mcp.lanes import Lanes
-from flowproof_addons.session import McpServer, Session
-from flowproof_addons.trace.model import JsonValue, Phase
+from flowproof_addons.trace.model import JsonValue
 
 HERE = Path(__file__).parent
 PEERS = HERE / "peers"
@@ -20,20 +22,7 @@ PYTHON_1 = PEERS / "python-1" / "bin" / "python"
 PYTHON_2 = PEERS / "python-2" / "bin" / "python"
 NODE_MODULES = PEERS / "node_modules"
 
-type Script = Sequence[JsonValue]
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """A client program: what runs it, and the mode it is told."""
-
-    id: str
-    argv: tuple[str, ...]
-    mode: str = "-"
-    needs: Path | None = None
-
-    def __str__(self) -> str:
-        return self.id
+type Transport = Literal["stdio", "http"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,71 +33,28 @@ class Listening:
     stop: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One run."""
-
-    said: JsonValue
-    """What the client printed."""
-    lane: JsonValue
-    findings: tuple[Mapping[str, JsonValue], ...]
-    remarks: JsonValue
-
-
-CLIENTS = {
-    client.id: client
-    for client in (
-        Client("py-2-auto", (sys.executable, str(HERE / "clients/py2.py")), "auto"),
-        Client("py-2-legacy", (sys.executable, str(HERE / "clients/py2.py")), "legacy"),
-        Client("py-1", (str(PYTHON_1), str(HERE / "clients/py1.py")), needs=PYTHON_1),
-        Client("ts-2-auto", ("node", str(PEERS / "client.mjs")), "auto", NODE_MODULES),
-        Client("ts-2-legacy", ("node", str(PEERS / "client.mjs")), "legacy", NODE_MODULES),
-        Client("ts-1", ("node", str(PEERS / "client.mjs")), "sdk-1", NODE_MODULES),
-        Client("langchain", (str(PYTHON_1), str(HERE / "clients/frameworks.py")), "langchain", PYTHON_1),
-        Client("openai-agents", (str(PYTHON_1), str(HERE / "clients/frameworks.py")), "openai-agents", PYTHON_1),
-        Client("pydantic-ai", (str(PYTHON_2), str(HERE / "clients/frameworks.py")), "pydantic-ai", PYTHON_2),
-        Client("fastmcp", (str(PYTHON_2), str(HERE / "clients/frameworks.py")), "fastmcp", PYTHON_2),
-    )
-}
-
-
-def run_lane(
-    folder: Path,
-    client: Client,
-    script: Script,
-    server: McpServer,
-    recorded: JsonValue = None,
-    transport: Literal["stdio", "http"] = "stdio",
-) -> Outcome:
-    """One client program against one lane: recorded, or replayed where a recording is given."""
-    phase: Phase = "record" if recorded is None else "replay"
-    session = Session(id="x", phase=phase, folder=folder, mcp=(server,), agent_cwd=str(folder))
-
-    async def go() -> Outcome:
-        lanes = Lanes(session, {} if recorded is None else {server.name: recorded}, lambda event: None)
+def listen(argv: Sequence[str], env: Mapping[str, str]) -> Listening:
+    """Start an HTTP server; `{port}` stands for a free port in words and values."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    filled = [word.replace("{port}", str(port)) for word in argv]
+    environment = os.environ | {name: value.replace("{port}", str(port)) for name, value in env.items()}
+    process = subprocess.Popen(filled, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
         try:
-            await lanes.start()
-            host, port = lanes.upstream(server.name)
-            target = lanes.server_path(server.name) if transport == "stdio" else f"http://{host}:{port}/mcp"
-            said = await _spoken([*client.argv, target, client.mode, json.dumps(script)], folder)
-        finally:
-            result = (await lanes.close())[server.name]
-        lane = result.lane
-        assert isinstance(lane, dict)
-        remarks = lane.pop("remarks", [])
-        return Outcome(said, lane, result.findings, remarks)
-
-    return asyncio.run(go())
+            socket.create_connection(("127.0.0.1", port)).close()
+            return Listening(f"http://127.0.0.1:{port}/mcp", partial(_end, process))
+        except OSError:
+            time.sleep(0.02)
+    _end(process)
+    raise AssertionError(f"{argv} does not listen")
 
 
-async def _spoken(argv: list[str], cwd: Path) -> JsonValue:
-    process = await asyncio.create_subprocess_exec(
-        *argv, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=cwd
-    )
-    out, err = await asyncio.wait_for(process.communicate(), 60)
-    assert process.returncode == 0, err.decode()[-3000:]
-    said: JsonValue = json.loads(out.splitlines()[-1])
-    return said
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait()
 
 
 @dataclass(slots=True)

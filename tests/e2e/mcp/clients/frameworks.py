@@ -1,11 +1,15 @@
-"""Agent frameworks as MCP clients: lists the tools, then makes the script's calls in the framework's own way."""
+"""Agent frameworks as MCP clients: lists the tools, then makes the script's calls in the framework's own way.
+
+`frameworks.py langchain|openai-agents|pydantic-ai|fastmcp`
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from typing import Any
+
+from serving import serve
 
 
 async def langchain(target: str, script: list[list[Any]]) -> list[Any]:
@@ -47,7 +51,9 @@ async def pydantic_ai(target: str, script: list[list[Any]]) -> list[Any]:
     from fastmcp.client.transports import StdioTransport
     from pydantic_ai.mcp import MCPToolset
 
-    server = MCPToolset(target if target.startswith("http") else StdioTransport(command=target, args=[]), id="own")
+    server = MCPToolset(
+        target if target.startswith("http") else StdioTransport(command=target, args=[], keep_alive=False), id="own"
+    )
     async with server:
         tools = [tool.name for tool in await server.list_tools()]
 
@@ -64,7 +70,7 @@ async def fastmcp(target: str, script: list[list[Any]]) -> list[Any]:
     from fastmcp import Client
     from fastmcp.client.transports import StdioTransport
 
-    transport = target if target.startswith("http") else StdioTransport(command=target, args=[])
+    transport = target if target.startswith("http") else StdioTransport(command=target, args=[], keep_alive=False)
     async with Client(transport) as client:
         tools = [tool.name for tool in await client.list_tools()]
 
@@ -89,4 +95,4 @@ async def _calls(call: Any, script: list[list[Any]]) -> list[Any]:
 
 
 FRAMEWORKS = {"langchain": langchain, "openai-agents": openai_agents, "pydantic-ai": pydantic_ai, "fastmcp": fastmcp}
-print(json.dumps({"out": asyncio.run(FRAMEWORKS[sys.argv[2]](sys.argv[1], json.loads(sys.argv[3]))), "seen": []}))
+serve(FRAMEWORKS[sys.argv[1]])

@@ -3,41 +3,67 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
+from dataclasses import dataclass, field
 from typing import Any
 
 import mcp.types as types
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
-
-seen: list[Any] = []
+from serving import serve
 
 
 def plain(value: Any) -> Any:
     return value.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-async def sampling(context: Any, params: Any) -> types.CreateMessageResult:
-    seen.append(["sampling", params.messages[0].content.text])
-    return types.CreateMessageResult(
-        role="assistant", content=types.TextContent(type="text", text="sampled"), model="stand-in"
-    )
+@dataclass
+class Program:
+    """One session: what the server asked and told meanwhile, in no order."""
 
+    seen: list[Any] = field(default_factory=list)
 
-async def elicitation(context: Any, params: Any) -> types.ElicitResult:
-    seen.append(["elicitation", params.message])
-    return types.ElicitResult(action="accept", content={"name": "Ada", "check": True})
+    async def sampling(self, context: Any, params: Any) -> types.CreateMessageResult:
+        self.seen.append(["sampling", params.messages[0].content.text])
+        return types.CreateMessageResult(
+            role="assistant", content=types.TextContent(type="text", text="sampled"), model="stand-in"
+        )
 
+    async def elicitation(self, context: Any, params: Any) -> types.ElicitResult:
+        self.seen.append(["elicitation", params.message])
+        return types.ElicitResult(action="accept", content={"name": "Ada", "check": True})
 
-async def roots(context: Any) -> types.ListRootsResult:
-    seen.append(["roots"])
-    return types.ListRootsResult(roots=[types.Root(uri="file:///tmp/project", name="project")])
+    async def roots(self, context: Any) -> types.ListRootsResult:
+        self.seen.append(["roots"])
+        return types.ListRootsResult(roots=[types.Root(uri="file:///tmp/project", name="project")])
 
+    async def logged(self, params: Any) -> None:
+        self.seen.append(["log", params.level, params.data])
 
-async def logged(params: Any) -> None:
-    seen.append(["log", params.level, params.data])
+    async def run(self, target: str, script: list[list[Any]]) -> Any:
+        if target.startswith("http"):
+            async with streamablehttp_client(target) as (read, write, _):
+                return await self.session(read, write, script)
+        async with stdio_client(StdioServerParameters(command=target)) as (read, write):
+            return await self.session(read, write, script)
+
+    async def session(self, read: Any, write: Any, script: list[list[Any]]) -> Any:
+        out: list[Any] = []
+        async with ClientSession(
+            read,
+            write,
+            sampling_callback=self.sampling,
+            elicitation_callback=self.elicitation,
+            list_roots_callback=self.roots,
+            logging_callback=self.logged,
+        ) as client:
+            await client.initialize()
+            for name, *args in script:
+                try:
+                    out.append(await step(client, name, *args))
+                except Exception as error:
+                    out.append(f"{type(error).__name__}: {error}")
+        return {"out": out, "seen": sorted(self.seen, key=str)}
 
 
 async def step(client: ClientSession, name: str, *args: Any) -> Any:
@@ -69,37 +95,7 @@ async def step(client: ClientSession, name: str, *args: Any) -> Any:
             return plain(await client.read_resource(args[0]))
         case "prompt":
             return plain(await client.get_prompt(args[0], args[1]))
-        case "pause":
-            return await asyncio.sleep(args[0])
     raise ValueError(name)
 
 
-async def run(read: Any, write: Any, script: list[list[Any]]) -> None:
-    out: list[Any] = []
-    async with ClientSession(
-        read,
-        write,
-        sampling_callback=sampling,
-        elicitation_callback=elicitation,
-        list_roots_callback=roots,
-        logging_callback=logged,
-    ) as client:
-        await client.initialize()
-        for name, *args in script:
-            try:
-                out.append(await step(client, name, *args))
-            except Exception as error:
-                out.append(f"{type(error).__name__}: {error}")
-    print(json.dumps({"out": out, "seen": sorted(seen, key=str)}))
-
-
-async def main(target: str, mode: str, script: list[list[Any]]) -> None:
-    if target.startswith("http"):
-        async with streamablehttp_client(target) as (read, write, _):
-            await run(read, write, script)
-    else:
-        async with stdio_client(StdioServerParameters(command=target)) as (read, write):
-            await run(read, write, script)
-
-
-asyncio.run(main(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))
+serve(lambda target, script: Program().run(target, script))

@@ -1,9 +1,11 @@
 // The same program on the TypeScript SDKs: `@modelcontextprotocol/client` (2.x) or `@modelcontextprotocol/sdk` (1.x).
 
-const [target, mode, text] = process.argv.slice(2);
-const seen = [];
+// `client.mjs auto|legacy|sdk-1`; sessions come as lines, as in clients/serving.py.
+import { createInterface } from "node:readline";
 
-async function connected() {
+const mode = process.argv[2];
+
+async function connected(target, seen) {
   const handlers = (client, method) => {
     client.setRequestHandler(method("sampling/createMessage"), (request) => {
       seen.push(["sampling", request.params.messages[0].content.text]);
@@ -88,22 +90,33 @@ async function step(client, [name, ...args]) {
       return client.readResource({ uri: args[0] });
     case "prompt":
       return client.getPrompt({ name: args[0], arguments: args[1] });
-    case "pause":
-      return new Promise((resolve) => setTimeout(() => resolve(null), 1000 * args[0]));
   }
   throw new Error(name);
 }
 
-const client = await connected();
-const out = [];
-for (const one of JSON.parse(text)) {
-  try {
-    out.push(await step(client, one));
-  } catch (error) {
-    out.push(`${error.name}: ${error.message}`);
+async function run(target, script) {
+  const seen = [];
+  const out = [];
+  const client = await connected(target, seen);
+  for (const one of script) {
+    try {
+      out.push(await step(client, one));
+    } catch (error) {
+      out.push(`${error.name}: ${error.message}`);
+    }
   }
+  await client.close();
+  seen.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return { out, seen };
 }
-await client.close();
-seen.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-console.log(JSON.stringify({ out, seen }));
-process.exit(0);
+
+createInterface({ input: process.stdin })
+  .on("line", async (line) => {
+    const { id, target, script } = JSON.parse(line);
+    const answer = await run(target, script).then(
+      (said) => ({ said }),
+      (error) => ({ failed: String(error.stack) }),
+    );
+    console.log(JSON.stringify({ id, ...answer }));
+  })
+  .on("close", () => process.exit(0));

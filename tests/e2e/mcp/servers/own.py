@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import Annotated
 
+from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
+from mcp_types import CreateMessageResult, ListRootsResult, SamplingMessage, TextContent
 from pydantic import BaseModel
 
 server = MCPServer("own", instructions="A server for tests.")
@@ -40,17 +44,63 @@ async def chatty(ctx: Context) -> str:
     return "logged"
 
 
+# What a tool asks for this way is a request of the server's own before 2026, and since then a result that wants input.
+
+
+def asked() -> Elicit[Person]:
+    return Elicit("What is your name?", Person)
+
+
+def thought() -> Sample:
+    return Sample([SamplingMessage(role="user", content=TextContent(type="text", text="Think."))], max_tokens=9)
+
+
+def rooted() -> ListRoots:
+    return ListRoots()
+
+
 @server.tool()
-async def who(ctx: Context) -> str:
+async def who(found: Annotated[ElicitationResult[Person], Resolve(asked)]) -> str:
     """Ask the user."""
-    found = await ctx.elicit("What is your name?", Person)
     return f"{found.action}: {found.data.name if found.action == 'accept' else ''}"
+
+
+@server.tool()
+async def muse(found: Annotated[CreateMessageResult, Resolve(thought)]) -> str:
+    """Ask the client's model."""
+    return f"{found.model} says {getattr(found.content, 'text', '')}"
+
+
+@server.tool()
+async def where(found: Annotated[ListRootsResult, Resolve(rooted)]) -> str:
+    """Ask for the roots."""
+    return ", ".join(str(root.uri) for root in found.roots)
+
+
+@server.tool()
+async def grow(ctx: Context) -> str:
+    """Offer one tool more."""
+    server.add_tool(grown, name="grown")
+    await ctx.notify_tools_changed()
+    return "grown"
+
+
+@server.tool()
+async def touch(uri: str, ctx: Context) -> str:
+    """Change a resource."""
+    await ctx.notify_resource_updated(uri)
+    return f"touched {uri}"
 
 
 @server.tool()
 def fail() -> str:
     """Never work."""
     raise ValueError("it never works")
+
+
+def grown() -> str:
+    """Not there at first."""
+    return "grown"
 
 
 @server.resource("note://{name}")
