@@ -17,6 +17,7 @@ from flowproof_runner.cli import app
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_CALLED = re.compile(r"(?:- run: )?(?:\$ )?(?:[A-Z_]+=\S+ )*(?:uv run )?(flowproof (?![:…]).+)")
 _INLINE = re.compile(r"`(flowproof (?!COMMAND)[^`]+)`")
 
 
@@ -25,7 +26,7 @@ def commands() -> Iterator[tuple[str, str]]:
         text = page.read_text()
         for block in _FENCED.findall(text):
             for line in block.replace("\\\n", " ").splitlines():
-                called = re.match(r"(?:- run: )?(?:\$ )?(?:[A-Z_]+=\S+ )*(?:uv run )?(flowproof (?![:…]).+)", line.strip())
+                called = _CALLED.match(line.strip())
                 if called:
                     yield page.name, called[1]
         for command in _INLINE.findall(_FENCED.sub("", text)):

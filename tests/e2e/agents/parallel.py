@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import urllib.request
+from typing import Any
 
 TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
@@ -12,7 +13,7 @@ TOOLS = [
 RESULTS = {"get_weather": "31 degrees", "get_time": "noon"}
 
 
-def ask(messages: list[dict[str, object]], **more: object) -> dict[str, object]:
+def ask(messages: list[dict[str, object]], **more: object) -> Any:
     body = {"model": "brain-1", "tools": TOOLS, "messages": messages, **more}
     address = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
     request = urllib.request.Request(address, json.dumps(body).encode(), {"content-type": "application/json"})
@@ -21,7 +22,7 @@ def ask(messages: list[dict[str, object]], **more: object) -> dict[str, object]:
 
 messages: list[dict[str, object]] = [{"role": "user", "content": os.environ["FLOWPROOF_PROMPT"]}]
 message = ask(messages)
-calls = list(message["tool_calls"])
+calls = message["tool_calls"]
 messages.append({"role": "assistant", "tool_calls": message["tool_calls"]})
 told = [
     {"role": "tool", "tool_call_id": call["id"], "content": RESULTS[call["function"]["name"]]}
