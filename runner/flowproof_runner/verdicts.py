@@ -93,6 +93,7 @@ def of_problems(problems: Iterable[str], where: str) -> Iterator[Finding]:
 def of_divergences(reports: Iterable[Mapping[str, JsonValue]], where: str) -> Iterator[Finding]:
     """Requests that no recording answers."""
     for report in reports:
+        user_turn = report.get("user_turn")
         yield Finding(
             id=DIVERGENCE,
             message=str(report["message"]),
@@ -102,6 +103,7 @@ def of_divergences(reports: Iterable[Mapping[str, JsonValue]], where: str) -> It
             actual=report.get("received"),
             where=where,
             cause=str(report.get("cause") or ""),
+            user_turn=user_turn if isinstance(user_turn, int) else None,
         )
 
 
