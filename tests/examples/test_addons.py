@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from flowproof_addons import userfile
 from flowproof_addons.dialects.registry import default
@@ -32,6 +35,14 @@ ASKED: JsonValue = {
 SAID: JsonValue = {"id": "i-1", "engine": "in-1", "say": "Fine, I think.", "cost": {"in": 9, "out": 4}, "end": "done"}
 CALLS: JsonValue = {"id": "i-2", "run": [{"ref": "3", "tool": "look_up", "with": {"q": "z"}}], "end": "run"}
 STREAM = b'{"id":"i-1","engine":"in-1"}\n{"say":"Fine, "}\n{"say":"I think."}\n{"cost":{"in":9,"out":4},"end":"done"}\n'
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """What an addon file registers holds in its whole process, which here is other tests' too."""
+    before = default().dialects
+    yield
+    default().dialects = before
 
 
 def test_the_dialect_passes_the_kit_and_is_short() -> None:

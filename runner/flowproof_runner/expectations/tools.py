@@ -88,10 +88,17 @@ def unclaimed(calls: Sequence[Call], claimed: Sequence[Call], where: str) -> tup
 
 
 def exhausted(limits: Iterable[CallLimit], evidence: Evidence) -> tuple[Finding, ...]:
-    """A finding for each tool that was called more often than it has results."""
+    """A finding for each tool that was called more often than it has results.
+
+    What a model asked for and its adapter then asked for in turn is one call: the lane with more of them counts.
+    """
     findings: list[Finding] = []
     for limit in limits:
-        decided = [event for event in evidence.of(Decided) if event.tool == limit.tool]
+        by_lane: dict[str, list[Decided]] = {}
+        for event in evidence.of(Decided):
+            if event.tool == limit.tool:
+                by_lane.setdefault(event.lane, []).append(event)
+        decided = max(by_lane.values(), key=len, default=[])
         if len(decided) > limit.results:
             have = f"{limit.results} result{'s' if limit.results > 1 else ''}"
             said = f"{limit.tool} was called {len(decided)} times, but has {have}"
