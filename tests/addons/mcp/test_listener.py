@@ -52,3 +52,19 @@ def test_none_is_accepted_after_it_closed() -> None:
             socket.create_connection(address)
 
     asyncio.run(go())
+
+
+def test_what_is_written_is_sent_at_once() -> None:
+    async def go() -> int:
+        made: list[asyncio.BaseTransport] = []
+        listener = Listener(socket.create_server(("127.0.0.1", 0)), lambda: Protocol(made))
+        with socket.create_connection(listener.sock.getsockname()):
+            while not made:
+                await asyncio.sleep(0)
+            option: int = made[0].get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            await listener.close()
+            made[0].close()
+            await asyncio.sleep(0)
+        return option
+
+    assert asyncio.run(go())
