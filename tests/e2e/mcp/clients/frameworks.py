@@ -6,10 +6,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from typing import Any
 
 from serving import serve
+
+
+def _words(error: BaseException) -> str:
+    """What an error says, those that a group hides included."""
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return "; ".join(map(_words, inner)) if inner else str(error) or repr(error)
 
 
 async def langchain(target: str, script: list[list[Any]]) -> list[Any]:
@@ -24,7 +31,7 @@ async def langchain(target: str, script: list[list[Any]]) -> list[Any]:
         try:
             found = await tools[name].ainvoke(arguments)
         except Exception as error:
-            return str(error)
+            return _words(error)
         return [{k: v for k, v in block.items() if k != "id"} for block in found] if isinstance(found, list) else found
 
     return [sorted(tools), *await _calls(call, script)]
@@ -42,7 +49,7 @@ async def openai_agents(target: str, script: list[list[Any]]) -> list[Any]:
             try:
                 return (await server.call_tool(name, arguments)).model_dump(mode="json", exclude_none=True)
             except Exception as error:
-                return str(error)
+                return re.sub(r"'(stdio|streamable_http): [^']*'", "'the server'", str(error))
 
         return [tools, *await _calls(call, script)]
 
