@@ -5,7 +5,7 @@ https://platform.openai.com/docs/api-reference/responses (read 2026-12-02).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from flowproof_addons.dialects import failing, raw, refusal, told
@@ -61,7 +61,7 @@ class OpenAIResponses:
             model=raw.as_text(body.get("model")),
             system="\n".join(text for content in said if (text := raw.text_of(content))),
             roles=("user",) if isinstance(given, str) else tuple(_kind(item) for item in items),
-            tools=tuple(name for tool in raw.objects(body.get("tools")) for name in _tool_names(tool)),
+            tools=tuple(name for tool in _offered(body, items) for name in _tool_names(tool)),
             results=_results(items),
             parallel=told.groups(outputs),
             previous_id=raw.as_text(body.get("previous_response_id")) or None,
@@ -121,6 +121,12 @@ class OpenAIResponses:
 
 def _kind(item: Object) -> str:
     return raw.as_text(item.get("role")) or raw.as_text(item.get("type"))
+
+
+def _offered(body: Object, items: Iterable[Object]) -> Iterator[Object]:
+    """Tools come with the request, or (Codex 0.171, seen 2026-12-02) in an item of the input."""
+    for source in (body, *(item for item in items if item.get("type") == "additional_tools")):
+        yield from raw.objects(source.get("tools"))
 
 
 def _tool_names(tool: Object) -> list[str]:

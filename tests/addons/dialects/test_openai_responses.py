@@ -34,6 +34,14 @@ def test_turns_are_told_by_the_end_of_the_path(method: str, path: str, claimed: 
     assert RESPONSES.claims(method, path) is claimed
 
 
+def test_tools_are_found_in_the_input_too() -> None:
+    """As Codex sends them."""
+    more: JsonValue = {"type": "additional_tools", "tools": [{"type": "custom", "name": "exec"}]}
+    body: JsonValue = {"tools": [{"type": "function", "name": "wait"}], "input": [more, {"role": "user"}]}
+    asked = RESPONSES.read_request(Request("POST", "/v1/responses", "", JsonBody(body)))
+    assert asked.tools == ("wait", "exec")
+
+
 def test_a_request_is_read(load: Load) -> None:
     _, sample = load("openai-responses", "tools")
     asked = RESPONSES.read_request(sample.request)
