@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.agents import install
+from tests.agents import documented, install
 from tests.e2e.scenario import Outcome, Scenario, shell
 
 from standin import coder
@@ -28,6 +28,8 @@ def flow_of(name: str, folder: Path, upstream: str) -> Scenario:
     if programs is None:
         pytest.skip(f"not installed: uv run python tests/agents/install.py {name}")
     work = shutil.copytree(SPECS, folder / "specs")
+    if programs.parent.name == "node_modules":
+        (work / "node_modules").symlink_to(programs.parent)  # an SDK is imported from beside the program that uses it
     given = shell(folder / "shell", FLOWPROOF_AGENT_UPSTREAM=upstream, FLOWPROOF_AGENTS="1")
     path = os.pathsep.join([str(programs), given["PATH"]])
     return Scenario(work, work / f"{name}.flow.yaml", {**given, "PATH": path})
@@ -59,6 +61,7 @@ def test_it_replays_in_fresh_homes_and_leaves_the_recording_once_when_something_
             replayed = flow.run(**homes(tmp_path, again))
             assert (replayed.code, replayed.ids) == (0, []), replayed.said
         assert name == "aider" or _asked_in_parallel(flow.cassette)
+        assert _dialects(flow.cassette) == documented.agents()[name].dialects
 
         notes = flow.folder / "workspace" / "notes.txt"
         flow.edit("at nine", "at ten", notes)
@@ -73,3 +76,7 @@ def test_it_replays_in_fresh_homes_and_leaves_the_recording_once_when_something_
 def _asked_in_parallel(cassette: Path) -> bool:
     replies = [json.dumps(turn["reply"]) for turn in json.loads(cassette.read_text())["model"]["turns"]]
     return any(all(command in reply for command in coder.COMMANDS) for reply in replies)
+
+
+def _dialects(cassette: Path) -> set[str]:
+    return {turn["dialect"] for turn in json.loads(cassette.read_text())["model"]["turns"]}
