@@ -132,6 +132,7 @@ class Scenario:
     folder: Path
     spec: Path
     shell: dict[str, str] = field(default_factory=dict)
+    stdin: int = subprocess.DEVNULL
 
     @property
     def cassette(self) -> Path:
@@ -160,7 +161,7 @@ class Scenario:
             [str(BIN / "flowproof"), *words],
             cwd=self.folder,
             env={**self.shell, **shell, _MARK: mark},
-            stdin=subprocess.DEVNULL,
+            stdin=self.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -12,8 +12,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from tests.e2e.scenario import shell
+from tests.e2e.scenario import Scenario, shell
 
+from flowproof_addons.trace import file
+from flowproof_runner.spec.file import digest
 from standin import script
 from standin.server import StandIn
 
@@ -31,12 +33,14 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def flowproof(command: str, folder: Path, **variables: str) -> tuple[int, list[tuple[str, int | None]]]:
+def flowproof(
+    command: str, folder: Path, spec: str = "conversation.flow.yaml", **variables: str
+) -> tuple[int, list[tuple[str, int | None]]]:
     """Exit code, and the causes found with their user turns."""
     env = {**shell(folder.parent / "home"), **variables}
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     done = subprocess.run(
-        [str(Path(sys.executable).parent / "flowproof"), command, "conversation.flow.yaml", "--json"],
+        [str(Path(sys.executable).parent / "flowproof"), command, spec, "--json"],
         cwd=folder,
         env=env,
         capture_output=True,
@@ -97,3 +101,78 @@ def test_assertions_see_their_own_user_turn_alone(project: Path) -> None:
     code, causes = flowproof("run", project)
     assert code == 1
     assert [turn for _, turn in causes] == [3]
+
+
+def typed(folder: Path, text: str, upstream: str, spec: str = "typed.flow.yaml") -> subprocess.CompletedProcess[str]:
+    """`flowproof record --interactive` with this on its stdin."""
+    return subprocess.run(
+        [str(Path(sys.executable).parent / "flowproof"), "record", spec, "--interactive"],
+        cwd=folder,
+        env={**shell(folder.parent / "home"), "FLOWPROOF_AGENT_UPSTREAM": upstream},
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_conversation_is_authored_by_having_it(project: Path, upstream: str) -> None:
+    """What was typed is the spec's conversation, what came of it is shown, and the cassette replays."""
+    spec, cassette = project / "typed.flow.yaml", project / "typed.trace.json"
+    command = f"{sys.executable} examples/agents/stdlib_chat.py"
+    unfinished = f"name: Typed\napp: agent\nagent:\n  command: {command}\nsteps:\n  - assert_no_tool_call: pay\n"
+    spec.write_text(unfinished)
+
+    assert typed(project, "\n", upstream).returncode == 2  # nothing was said
+    assert (spec.read_text(), cassette.exists()) == (unfinished, False)
+
+    done = typed(project, "Which flights go to Nairobi tomorrow?\nBook it for Ada Okello\n\nnever read", upstream)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[1:8] == [
+        "user 1> ",
+        '  calls search_flights {"destination":"NBO"}',
+        "agent> KQ311 leaves for Nairobi at nine. Shall I book it?",
+        "user 2> ",
+        '  calls create_booking {"flight":{"id":"KQ311"},"passengers":[{"name":"Ada Okello"}]}',
+        "agent> Your flight KQ311 to Nairobi is booked.",
+        "user 3> ",
+    ]
+    assert spec.read_text().endswith(
+        "conversation:\n"
+        "  - user: Which flights go to Nairobi tomorrow?\n    assert_tool_call: search_flights\n"
+        "  - user: Book it for Ada Okello\n    assert_tool_call: create_booking\n"
+        "steps:\n  - assert_no_tool_call: pay\n"
+    )
+    assert file.load(cassette).spec == digest(spec.read_text())  # else each run would say that the spec was edited
+    assert flowproof("run", project, spec="typed.flow.yaml") == (0, [])
+    assert typed(project, "Hello\n\n", upstream).returncode == 2  # it has its conversation
+
+
+def test_what_was_typed_is_kept_where_the_flow_fails(project: Path, upstream: str) -> None:
+    change(project / "examples/agents/stdlib_chat.py", "for line in sys.stdin:", "for line in ():")
+    spec = project / "typed.flow.yaml"
+    command = f"{sys.executable} examples/agents/stdlib_chat.py"
+    spec.write_text(f"name: T\napp: agent\nagent:\n  command: {command}\nsteps:\n  - assert_tool_call: pay\n")
+    before = spec.read_text()
+    done = typed(project, "Which flights go to Nairobi tomorrow?\nBook it\n\n", upstream)
+    assert (done.returncode, spec.read_text()) == (1, before), done.stdout
+    assert "the agent ended after user turn 1" in done.stdout
+    [kept] = project.glob(".flowproof/runs/2*/01-typed/conversation.yaml")
+    assert "user: Which flights go to Nairobi tomorrow?" in kept.read_text()
+    assert f"is in {kept}" in done.stdout
+
+
+def test_an_interrupted_conversation_leaves_nothing(project: Path, upstream: str) -> None:
+    spec = project / "typed.flow.yaml"
+    spec.write_text(f"name: T\napp: agent\nagent:\n  command: {sys.executable} examples/agents/stdlib_chat.py\n")
+    environment = {**shell(project.parent / "home"), "FLOWPROOF_AGENT_UPSTREAM": upstream}
+    started = Scenario(project, spec, environment, subprocess.PIPE).start("record", spec.name, "--interactive")
+    assert started.process.stdin is not None and started.process.stdout is not None
+    started.process.stdin.write("Which flights go to Nairobi tomorrow?\n")
+    started.process.stdin.flush()
+    while not started.process.stdout.readline().startswith("agent> "):
+        assert started.process.poll() is None
+    started.interrupt()
+    outcome = started.finish()
+    assert (outcome.code, outcome.left) == (130, ()), outcome.said
+    assert not (project / "typed.trace.json").exists()

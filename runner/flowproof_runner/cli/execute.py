@@ -36,6 +36,8 @@ class Options:
     """Run in mitmweb, and leave it open."""
     twice: bool = False
     write: bool = False
+    interactive: bool = False
+    """Record a conversation that is typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,10 @@ def _execute(options: Options, started: Ahead | None) -> int:
     folder = runs.create(start.folder, start.shell, start.at)
     with bugs.kept_in(folder.path), _boundary(folder.path / "boundary", options.web, started) as process:
         # mitmdump takes half a second to start; these imports take a third, meanwhile.
+        if options.interactive:
+            from flowproof_runner.interactive.command import author
+
+            return author(options, start, paths, folder, process)
         from flowproof_runner.cli.flows import run_flows
 
         return run_flows(options, start, jobs, paths, wanted, folder, process)

@@ -48,7 +48,7 @@ def run_flows(
         results, signal = _flows(specs, flows, folder, jobs, options.fail_fast, outlet)
         if options.twice and signal is None:
             results = tuple(_twice(specs, results, flows, folder, options.write, outlet))
-        run = _summed(options.command, results, folder, start, signal)
+        run = summed(options.command, results, folder, start, signal)
         outlet.publish(run, folder.path)
         if options.web is not None and signal is None:
             hold(boundary, outlet.stream)
@@ -115,13 +115,14 @@ def _flows(
             return invocation.so_far(plan), signal
 
 
-def _summed(
+def summed(
     command: Literal["run", "record"],
     results: tuple[FlowResult, ...],
     folder: runs.RunFolder,
     start: Start,
     signal: Interrupted | None,
 ) -> RunResult:
+    """The result of the whole invocation. `signal`: what cut it short."""
     verdict, code = overall(results) if signal is None else ("error", signal.exit_code)
     return RunResult(
         flowproof=version(),

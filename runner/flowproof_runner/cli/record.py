@@ -26,6 +26,9 @@ def record(
         bool, typer.Option("--twice", help="Replay each recording at once and propose pins for what differs.")
     ] = False,
     write: Annotated[bool, typer.Option("--write", help="With --twice: write the pins into the specs.")] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Type the user turns of a conversation, and write them into the spec.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Record agents against the real model.
@@ -38,12 +41,15 @@ def record(
     \b
     flowproof record flows/booking.flow.yaml         one flow
     flowproof record flows --twice --write           and pin what varies
+    flowproof record chat.flow.yaml --interactive    author a conversation by typing it
     """
     from flowproof_runner.cli.execute import Options, execute
     from flowproof_runner.inspect.web import asked
 
     if write and not twice:
         raise typer.BadParameter("--write goes with --twice")
+    if interactive and (twice or web or json):
+        raise typer.BadParameter("--interactive goes with none of --twice, --web and --json; record again for those")
     asked_for = Options(
         "record",
         tuple(paths),
@@ -56,5 +62,6 @@ def record(
         web=asked(web, web_port),
         twice=twice,
         write=write,
+        interactive=interactive,
     )
     raise typer.Exit(execute(asked_for, ctx.obj))

@@ -1,0 +1,1 @@
+"""A conversation authored by having it: `flowproof record --interactive`."""
