@@ -125,6 +125,8 @@ class Boundary:
         self._sessions: dict[str, BoundarySession] = {}
         self._ready: Future[None] = Future()
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
+        """Flows run in threads, and a message may take several writes: two of them must not mix."""
         self._reader = threading.Thread(target=self._read, name="flowproof-boundary", daemon=True)
         self._reader.start()
 
@@ -219,7 +221,7 @@ class Boundary:
         with self._lock:
             self._waiting[number] = answer
         try:
-            self._process.socket.sendall(json.dumps({"id": number, **message}).encode() + b"\n")
+            self._send({"id": number, **message})
             found = answer.result(_ANSWER_S)
         except (OSError, FutureTimeout) as error:
             words = f"the boundary does not answer; see {self._process.log}\n{self._process.tail()}"
@@ -230,6 +232,11 @@ class Boundary:
             raise BoundaryError(str(found["error"]))
         return found
 
+    def _send(self, message: Message) -> None:
+        line = json.dumps(message).encode() + b"\n"
+        with self._sending:
+            self._process.socket.sendall(line)
+
     def _read(self) -> None:
         """Hand out answers and events until the boundary hangs up."""
         try:
@@ -238,7 +245,8 @@ class Boundary:
                     self._take(json.loads(line))
         except OSError:
             pass
-        self._lost()
+        finally:
+            self._lost()  # whatever ended this thread, nobody may wait for it any more
 
     def _take(self, message: Message) -> None:
         if "id" in message:
