@@ -12,6 +12,7 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.drivers.backend import Answer, BackendContext, Discovery, NoSuchTool
 from flowproof_runner.drivers.fixtures import Fixtures
 from flowproof_runner.drivers.mcp_wire import Answering, Client, HttpWire, McpFailure, StdioWire, Wire
+from flowproof_runner.evidence.names import routes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class McpBackend:
     servers: Sequence[Server]
     answering: Answering | None = None
     """Answers elicitation and other requests of the servers."""
-    _open: list[tuple[Server, Client]] = field(default_factory=list)
-    _routes: dict[str, tuple[Server, Client, str]] = field(default_factory=dict)
+    _open: dict[str, tuple[Server, Client]] = field(default_factory=dict)
+    _routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def start(self, context: BackendContext) -> Sequence[Discovery]:
         """Connect to every server and read its catalogue. Raises McpFailure."""
@@ -66,11 +67,11 @@ class McpBackend:
             started = time.monotonic()
             deadline = started + min(server.startup_s, context.timeout_s)
             client = Client(server.connect(), server.name, self.answering)
-            self._open.append((server, client))
+            self._open[server.name] = server, client
             capabilities = client.initialize(deadline)
             tools = client.tools(deadline)
-            self._route(server, client, tools)
             found.append(Discovery(server.name, capabilities, tools, (time.monotonic() - started) * 1000))
+        self._routes = routes((each.server, each.tools) for each in found)
         return found
 
     def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> Answer:
@@ -78,7 +79,8 @@ class McpBackend:
         if tool not in self._routes:
             known = ", ".join(sorted(self._routes)) or "none"
             raise NoSuchTool(f"the agent called {tool!r}, which no MCP server offers; offered: {known}")
-        server, client, name = self._routes[tool]
+        of, name = self._routes[tool]
+        server, client = self._open[of]
         started = time.monotonic()
         result = client.call("tools/call", {"name": name, "arguments": dict(arguments)}, started + server.call_s)
         took = (time.monotonic() - started) * 1000
@@ -90,7 +92,7 @@ class McpBackend:
     def close(self) -> None:
         """End every connection, and raise the first failure after all were tried."""
         failures = []
-        for _, client in self._open:
+        for _, client in self._open.values():
             try:
                 client.wire.close()
             except McpFailure as error:
@@ -98,16 +100,6 @@ class McpBackend:
         self._open.clear()
         if failures:
             raise failures[0]
-
-    def _route(self, server: Server, client: Client, tools: Sequence[JsonValue]) -> None:
-        for tool in tools:
-            name = tool.get("name") if isinstance(tool, dict) else None
-            if not isinstance(name, str):
-                continue
-            route = (server, client, name)
-            for spelling in (f"{server.name}.{name}", f"{server.name}/{name}", f"mcp__{server.name}__{name}"):
-                self._routes[spelling] = route
-            self._routes.setdefault(name, route)
 
 
 @dataclass

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.evidence.model import Discovered, Evidence
+
 _SEPARATORS = (".", "/", "__")
 _CLIENT_PREFIX = "mcp__"
 
@@ -28,3 +33,24 @@ def bare(tool: str, lane: str) -> str:
         if tool.startswith(prefix) and tool != prefix:
             return tool.removeprefix(prefix)
     return tool
+
+
+def routes(catalogues: Iterable[tuple[str, Iterable[JsonValue]]]) -> Mapping[str, tuple[str, str]]:
+    """Every name under which an adapter reaches a tool of these servers -> the server and the tool's own name.
+
+    A name that several could mean is the first one's.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for server, tools in catalogues:
+        for tool in tools:
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if isinstance(name, str):
+                for alias in aliases(server, name):
+                    found.setdefault(alias, (server, name))
+    return found
+
+
+def reached(evidence: Evidence) -> Mapping[str, frozenset[str]]:
+    """A name an adapter calls -> every name of the tool it reaches, as far as its servers said what they offer."""
+    offered = ((event.lane, event.tools) for event in evidence.of(Discovered))
+    return {name: aliases(*tool) for name, tool in routes(offered).items()}

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.evidence.model import Asked, Decided, Dispatched, Evidence, Returned, Told
-from flowproof_runner.evidence.names import named
+from flowproof_runner.evidence.model import ADAPTER, Asked, Decided, Dispatched, Evidence, Returned, Told
+from flowproof_runner.evidence.names import named, reached
 from flowproof_runner.expectations.ast import CallAssertion, Clause
 from flowproof_runner.expectations.matchers import holds
 from flowproof_runner.expectations.path import MISSING, Missing
@@ -88,13 +88,14 @@ def _observed(evidence: Evidence) -> Iterator[Call]:
         groups.setdefault(event.group, event.seq)
     returned = {event.call: event for event in evidence.of(Returned)}
     told = {event.call: event for event in evidence.of(Told)}
+    others = reached(evidence)
     for event in evidence.of(Decided):
         lane = _lane(evidence, event.tool)
         yield Call(
             event.seq,
             event.call,
             event.tool,
-            named(event.tool, lane),
+            named(event.tool, lane) | _others(event, others),
             event.arguments,
             event.turn,
             groups[event.group],
@@ -108,7 +109,7 @@ def _observed(evidence: Evidence) -> Iterator[Call]:
             sent.seq,
             sent.call,
             sent.tool,
-            named(sent.tool, sent.lane),
+            named(sent.tool, sent.lane) | _others(sent, others),
             sent.arguments,
             sent.turn if sent.turn is not None else origin.turn if origin else None,
             groups[origin.group] if origin else sent.seq,
@@ -116,6 +117,11 @@ def _observed(evidence: Evidence) -> Iterator[Call]:
             True,
             *_outcome(returned.get(sent.call) or told.get(sent.call)),
         )
+
+
+def _others(event: Decided | Dispatched, others: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """What else the tool is called that an adapter asked for."""
+    return others.get(event.tool, frozenset()) if event.lane == ADAPTER else frozenset()
 
 
 def _outcome(event: Returned | Told | None) -> tuple[JsonValue | Missing, bool | Missing]:

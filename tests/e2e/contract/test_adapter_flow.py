@@ -124,6 +124,7 @@ def test_mcp_servers_and_fixtures_answer_one_adapter_and_the_servers_are_replaye
     sections: dict[str, object] = {
         "tools": [{"name": "refund", "result": {"ok": True}}],
         "mcp": [{"name": "web", "command": MCP, "limits": {"result": "64KiB"}}],
+        "steps": [{"prompt": "Refund A."}, {"assert_tool_call": "web.order"}, {"assert_tool_call": "slow"}],
         "expect": {"args": ["refund where amount equals result(order).amount"], "calls": ["web.slow at least once"]},
     }
     path = flow(script + DONE, **sections)

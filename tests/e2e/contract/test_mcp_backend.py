@@ -119,7 +119,7 @@ def test_several_servers_and_fixtures_answer_one_run() -> None:
         found = backend.start(BackendContext("s"))
         assert [each.server for each in found] == ["one", "two"]
         assert backend.call("mail", {}) == Answer({"sent": True}, source="fixture")
-        for name in ("order", "one.order", "two/order", "mcp__two__order"):
+        for name in ("order", "one.order", "two/order", "two__order", "mcp__two__order"):
             answer = backend.call(name, {"id": "A"})
             assert (answer.source, answer.is_error) == ("mcp", False)
             assert isinstance(answer.result, dict)

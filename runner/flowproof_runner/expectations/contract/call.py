@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, MODEL, Decided, Denied, Dispatched, Evidence
-from flowproof_runner.evidence.names import aliases, named
+from flowproof_runner.evidence.names import aliases, named, reached
 from flowproof_runner.expectations.contract.values import Key, key
 
 
@@ -43,6 +44,7 @@ def logical_calls(evidence: Evidence) -> list[Call]:
     partner = _joined(decided, dispatched, evidence)
     wishes = _wishes(decided)
     granted = {wish.seq for wish in wishes.values()}
+    others = reached(evidence)
     calls: list[Call] = []
     taken: set[int] = set()
     for decision in decided:
@@ -51,7 +53,7 @@ def logical_calls(evidence: Evidence) -> list[Call]:
         dispatch = partner.get(decision.seq)
         if dispatch is not None:
             taken.add(dispatch.seq)
-        call = _logical(decision, dispatch, decision.call in denied, evidence)
+        call = _logical(decision, dispatch, decision.call in denied, evidence, others)
         wish = wishes.get(decision.seq)
         calls.append(call if wish is None else _wished(call, wish))
     for dispatch in dispatched:
@@ -103,8 +105,14 @@ def _wished(call: Call, wish: Decided) -> Call:
     return replace(call, id=wish.call, adapter_id=call.id, group=wish.group, known=frozenset(wish.known))
 
 
-def _logical(decision: Decided, dispatch: Dispatched | None, denied: bool, evidence: Evidence) -> Call:
-    names = names_of(decision.tool, decision.lane)
+def _logical(
+    decision: Decided,
+    dispatch: Dispatched | None,
+    denied: bool,
+    evidence: Evidence,
+    others: Mapping[str, frozenset[str]],
+) -> Call:
+    names = names_of(decision.tool, decision.lane, others)
     if dispatch is not None:
         names = tuple(dict.fromkeys((*names, *names_of(dispatch.tool, dispatch.lane))))
     lane = dispatch.lane if dispatch is not None else decision.lane
@@ -148,6 +156,11 @@ def _refused(event: Denied) -> Call:
     )
 
 
-def names_of(tool: str, lane: str) -> tuple[str, ...]:
-    """Every name a tool answers to: bare, and with its server in the usual spellings."""
-    return tuple(named(tool, None) if lane in (MODEL, ADAPTER) else aliases(lane, tool))
+def names_of(tool: str, lane: str, others: Mapping[str, frozenset[str]] = MappingProxyType({})) -> tuple[str, ...]:
+    """Every name a tool answers to: bare, and with its server in the usual spellings.
+
+    `others`: what an adapter's names reach, see `reached`.
+    """
+    if lane == ADAPTER:
+        return tuple(named(tool, None) | others.get(tool, frozenset()))
+    return tuple(named(tool, None) if lane == MODEL else aliases(lane, tool))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, Confirmed
+from flowproof_runner.evidence.names import reached
 from flowproof_runner.expectations.contract.call import Call, names_of
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Confirmation
@@ -89,8 +90,11 @@ def _approvals(expectation: Confirmation, place: Place) -> Iterator[Approval]:
         yield from _said(expectation, place)
         return
     if by in ("any", "adapter", "elicitation"):
+        others = reached(place.view.evidence)
         for event in place.view.evidence.of(Confirmed):
-            if expectation.tool not in names_of(event.tool, event.lane) or (by == "adapter") > (event.lane == ADAPTER):
+            if expectation.tool not in names_of(event.tool, event.lane, others):
+                continue
+            if by == "adapter" and event.lane != ADAPTER:
                 continue
             if by == "elicitation" and event.lane == ADAPTER:
                 continue
