@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.expect01 import Expect01
 from flowproof_runner.contract.grammar import Envelope
 from flowproof_runner.contract.import01 import import_expect
@@ -23,11 +22,6 @@ class Envelope01(Envelope):
     def version(self) -> str:
         """See Envelope."""
         return self.schemaVersion
-
-    @property
-    def outcome_schema(self) -> JsonValue:
-        """See Envelope."""
-        return self.expect.outcome.schema_ if self.expect.outcome is not None else None
 
     def compiled(self, where: Callable[[Loc], str]) -> tuple[Contract, tuple[Complaint, ...]]:
         """See Envelope."""

@@ -8,7 +8,6 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.grammar import Envelope, Redaction
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
@@ -39,11 +38,6 @@ class Envelope02(Envelope):
     def version(self) -> str:
         """See Envelope."""
         return self.schemaVersion
-
-    @property
-    def outcome_schema(self) -> JsonValue:
-        """See Envelope."""
-        return next((form.schema_ for form in self.expect.outcome if form.schema_ is not None), None)
 
     @property
     def hidden(self) -> Redaction | None:

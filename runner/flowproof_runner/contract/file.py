@@ -15,7 +15,7 @@ from flowproof_runner.contract.grammar import Envelope, Mcp, Redaction
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.gate import Enforced
 from flowproof_runner.expectations.contract.lint import enforceable, lint
-from flowproof_runner.expectations.contract.model import Budget, Contract, Lane
+from flowproof_runner.expectations.contract.model import Budget, Contract, Lane, Outcome
 from flowproof_runner.spec import errors
 from flowproof_runner.spec.document import Document, Place
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
@@ -139,7 +139,7 @@ class _Loader:
             mcp=envelope.mcp,
             redaction=envelope.hidden,
             max_duration_ms=envelope.performance.maxDurationMs,
-            outcome_schema=envelope.outcome_schema,
+            outcome_schema=_outcome_schema(contract),
             reads=envelope.harmless,
             version=envelope.version,
         )
@@ -190,3 +190,7 @@ class _Loader:
         problem = enforceable(contract)
         if problem is not None:
             yield ("enforcement",), Complaint(problem)
+
+
+def _outcome_schema(contract: Contract) -> JsonValue:
+    return next((e.schema for e in contract.expectations if isinstance(e, Outcome) and e.schema is not None), None)

@@ -10,7 +10,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Text, Words
 from flowproof_runner.spec.problems import Complaint, Loc
@@ -90,11 +89,6 @@ class Envelope(Part):
     @property
     def version(self) -> str:
         """The version of the file format."""
-        raise NotImplementedError
-
-    @property
-    def outcome_schema(self) -> JsonValue:
-        """JSON Schema of the outcome, None without one."""
         raise NotImplementedError
 
     @property

@@ -156,6 +156,7 @@ Words = Annotated[str, BeforeValidator(_text), Field(min_length=1), _ANY_TEXT]
 Flag = Annotated[bool, Field(strict=True), BeforeValidator(_value)]
 Whole = Annotated[int, Field(strict=True), BeforeValidator(_value)]
 Counted = Annotated[int, Field(strict=True, ge=1), BeforeValidator(_value)]
+Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_value)]
 Port = Annotated[int, Field(strict=True, ge=1, le=65535), BeforeValidator(_value)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""

@@ -10,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from flowproof_runner.contract.of_spec import contract_of
-from flowproof_runner.expectations.contract.language.explain import explain, line
+from flowproof_runner.expectations.contract.language.canonical import explain
+from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import enforceable, lint
 from flowproof_runner.expectations.contract.model import AnyExpectation, Contract, Each, Lane
@@ -32,6 +33,10 @@ def _bare(expectation: AnyExpectation) -> AnyExpectation:
 
 TWINS: list[tuple[dict[str, object], dict[str, object]]] = [
     ({"calls": ["a"]}, {"calls": [{"calls": ["a"], "kind": "required"}]}),
+    ({"calls": ["a at least once"]}, {"calls": [{"calls": ["a"], "at_least": 1}]}),
+    ({"calls": ["a never"]}, {"calls": [{"calls": ["a"], "kind": "forbidden"}]}),
+    ({"calls": ["at least 1 calls"]}, {"calls": [{}]}),
+    ({"calls": ["a requested at most twice"]}, {"calls": [{"calls": ["a"], "at_most": 2, "at": "request"}]}),
     ({"calls": ["a once"]}, {"calls": [{"calls": ["a"], "exactly": 1}]}),
     ({"calls": ["a twice"]}, {"calls": [{"calls": ["a"], "exactly": 2}]}),
     ({"calls": ["a, b never"]}, {"calls": [{"calls": ["a", "b"], "at_most": 0, "kind": "forbidden"}]}),
@@ -72,7 +77,26 @@ TWINS: list[tuple[dict[str, object], dict[str, object]]] = [
         {"args": [{"tool": "a", "match": {"x": {"from": "b", "path": "y"}, "z": "q"}}]},
     ),
     ({"args": ["a where x equals sum(out.y)"]}, {"args": [{"tool": "a", "match": {"x": {"term": "sum(out.y)"}}}]}),
+    ({"args": ['a by schema {"required": ["x"]}']}, {"args": [{"tool": "a", "schema": {"required": ["x"]}}]}),
+    (
+        {"args": ['a where x is "q" distinct id by schema {"type": "object"} when y exists']},
+        {
+            "args": [
+                {
+                    "tool": "a",
+                    "match": {"x": "q"},
+                    "distinct": ["id"],
+                    "schema": {"type": "object"},
+                    "when": "y exists",
+                }
+            ]
+        },
+    ),
     ({"confirm": ["a needs confirmation"]}, {"confirm": [{"tool": "a"}]}),
+    (
+        {"confirm": ["a needs ask with same arguments answering decision equals go"]},
+        {"confirm": [{"tool": "a", "by": "ask", "same_arguments": True, "approves": 'result.decision equals "go"'}]},
+    ),
     (
         {"confirm": ["a, b needs ask approved with same arguments"]},
         {"confirm": [{"tool": x, "by": "ask", "same_arguments": True} for x in "ab"]},
@@ -85,6 +109,21 @@ TWINS: list[tuple[dict[str, object], dict[str, object]]] = [
     ({"confirm": ["a needs prompt approved"]}, {"confirm": [{"tool": "a", "by": "prompt"}]}),
     ({"holds": ["out.a equals 1 when out.b exists"]}, {"holds": [{"holds": "out.a equals 1", "when": "out.b exists"}]}),
     ({"outcome": {"match": {"a": "x"}}}, {"outcome": [{"where": 'out.a equals "x"'}]}),
+    ({"outcome": "status completed"}, {"outcome": {"status": "completed"}}),
+    ({"outcome": ["status is done when out.n > 0"]}, {"outcome": [{"status": "done", "when": "out.n > 0"}]}),
+    ({"outcome": ["out.a equals 1 when out.b exists"]}, {"outcome": [{"where": "out.a is 1", "when": "out.b exists"}]}),
+    ({"outcome": ['schema {"type": "object"}']}, {"outcome": [{"schema": {"type": "object"}}]}),
+    (
+        {"budget": "at most 20 calls, 12 turns, 20k tokens, 5s"},
+        {"budget": {"calls": 20, "turns": 12, "tokens": "20k", "duration": "5s"}},
+    ),
+    ({"budget": "at most 250ms"}, {"budget": {"duration_ms": 250}}),
+    ({"mcp": ["web answers within 100ms"]}, {"mcp": {"server": "web", "call": "100ms"}}),
+    (
+        {"mcp": ["every server answers 95% within 1s, at most 64KiB, without errors"]},
+        {"mcp": {"call": "1s", "share": "95%", "result": "64KiB", "errors": True}},
+    ),
+    ({"mcp": ["web never fails"]}, {"mcp": [{"server": "web", "errors": True}]}),
     (
         {"each": [{"for": "out.x as o", "expect": ["a where id equals o.id"]}]},
         {"each": [{"for": "out.x as o", "expect": [{"calls": ["a"], "where": "id equals o.id", "kind": "required"}]}]},
@@ -123,7 +162,29 @@ def test_prose_and_its_structured_twin_are_one(
         ({"confirm": [{"tool": "a", "until": 2}]}, "belong to prompt"),
         ({"holds": ["amount equals 3"]}, "known names here are"),
         ({"each": [{"for": "out.x", "expect": ["a"]}]}, "expected 'COLLECTION as NAME'"),
-        ({"each": [{"for": "out.x as a", "expect": ["b where a equals a.id"]}]}, "write $a for the argument"),
+        ({"each": [{"for": "out.x as a", "expect": ["a"]}]}, "already means something else"),
+        ({"each": [{"for": "out.x as out", "expect": ["a"]}]}, "already means something else"),
+        ({"calls": [{"calls": ["a"], "only_when": True}]}, "needs the condition"),
+        ({"calls": [{"calls": ["a"], "only_when": True, "when": "out.x exists", "exactly": 2}]}, "leave the numbers"),
+        ({"calls": [{"calls": ["a"], "kind": "forbidden", "at_least": 2}]}, "means never"),
+        ({"calls": [{"calls": ["a"], "kind": "required", "at_most": 2}]}, "means once or more"),
+        ({"calls": [{"calls": ["a"], "as_many_as": "out.x", "at_least": 2}]}, "stands alone"),
+        ({"order": [{"before": "a", "after": "b", "required": False}]}, "belongs to per"),
+        ({"args": [{"tool": "a", "match": {}}]}, "anything fits"),
+        ({"args": ['a by schema {"type": "odd"}']}, "not a JSON Schema"),
+        ({"args": ["a by schema type"]}, "a JSON value should stand here"),
+        ({"confirm": [{"tool": "a", "approves": "ok = true"}]}, "a tool that asks"),
+        ({"outcome": {"when": "out.x exists"}}, "demands nothing"),
+        ({"outcome": "status"}, "expected 'status completed'"),
+        ({"budget": "12 turns"}, "expected 'at most 12 turns"),
+        ({"budget": "at most twelve turns"}, "no quantity"),
+        ({"budget": "at most 5 minutes"}, "no duration"),
+        ({"budget": "at most 5 turns, 6 turns"}, "bounded twice"),
+        ({"mcp": "web keeps quiet"}, "expected 'SERVER answers within"),
+        ({"mcp": "web answers 120% within 1s"}, "no percentage"),
+        ({"mcp": "web answers at most 64"}, "no size"),
+        ({"mcp": {"share": 95}}, "share needs the time"),
+        ({"each": [{"for": "out.x as i", "expect": ["b where i equals i.id"]}]}, "write $i for the argument"),
     ],
 )
 def test_what_cannot_be_read_is_said(sections: dict[str, object], problem: str) -> None:
@@ -144,6 +205,8 @@ def test_what_cannot_be_read_is_said(sections: dict[str, object], problem: str) 
         {"each": [{"for": "out.x as x", "expect": []}]},
         {"each": [{"for": "out.x as x", "expect": [{"tool": "a", "odd": 1}]}]},
         {"mcp": [{"servr": "a"}]},
+        {"holds": [{"holds": []}]},
+        {"budget": {"tokens": "20q"}},
     ],
 )
 def test_unknown_keys_and_wrong_types_are_refused(sections: dict[str, object]) -> None:

@@ -30,6 +30,17 @@ enforce: [ forbidden ]
 pins: [ { at: a, match: b, why: c }, { kind: date }, { at: a, unordered: true } ]
 control: { id: a, title: b }
 redact: { keys: [ a ], values: [ "${B}" ] }
+expect:
+  strict: true
+  calls: [ a at least once, { calls: [ a, b ], exactly: 1, when: out.x exists } ]
+  order: [ a then b, { before: a, after: b, per: [ id ] }, { order: [ a, b ] } ]
+  args: [ { tool: a, call: 2, where: x is 1, match: { y: { from: b, path: z } }, schema: { type: object } } ]
+  each: [ { for: b.list as x, expect: [ a where id equals x.id, { tool: a, distinct: [ id ] } ] } ]
+  holds: [ { holds: [ out.x exists ] } ]
+  confirm: [ { tool: a, prompt: 1 } ]
+  outcome: { status: completed, where: out.n equals 1 }
+  budget: { turns: 12, tokens: 20k, duration: 5s }
+  mcp: [ s answers within 100ms, { server: s, call: 100ms, share: 95%, result: 64KiB } ]
 """
 
 
@@ -55,6 +66,12 @@ def test_it_is_a_schema_and_a_full_spec_fits() -> None:
         ("times: 2", "times: 0", "$.steps[2]"),
         ("call: 1", "call: 0", "$.tools[1].cases[0].call"),
         ("kind: date", "kind: time", "$.pins[1].kind"),
+        ("strict: true", "strct: true", "$.expect"),
+        ("exactly: 1", "exactly: -1", "$.expect.calls[1]"),
+        ("after: b", "afetr: b", "$.expect.order[1]"),
+        ("call: 2,", "call: 0,", "$.expect.args[0]"),
+        ("expect: [ a where", "expct: [ a where", "$.expect.each[0]"),
+        ("turns: 12", "turns: twelve", "$.expect.budget"),
     ],
 )
 def test_it_refuses_what_is_misspelt(old: str, new: str, path: str) -> None:

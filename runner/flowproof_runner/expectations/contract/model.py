@@ -122,6 +122,8 @@ class Lane(Expectation):
     server: str
     """Empty: every lane."""
     call_ms: float | None = None
+    share: float | None = None
+    """Percent of the answers that must come within `call_ms`; None: each of them."""
     result_bytes: int | None = None
     errors: bool = False
     """Tool errors are findings."""

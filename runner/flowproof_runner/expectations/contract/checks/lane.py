@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, MODEL, Discovered, Returned
@@ -47,6 +47,7 @@ def judge_lane(expectation: Lane, place: Place) -> Ruling:
         if event.lane not in (MODEL, ADAPTER) and expectation.server in ("", event.lane) and not event.mocked
     ]
     findings = [finding for event in answers for finding in _answer(expectation, event)]
+    findings += _slow(expectation, place, answers)
     exercised = len(answers)
     if expectation.tools is not None or expectation.capabilities is not None:
         drift = list(_drift(expectation, place))
@@ -64,10 +65,26 @@ def _answer(expectation: Lane, event: Returned) -> Iterator[Finding]:
         yield found(
             expectation, "mcp.response_size", message, seq=event.seq, expected=expectation.result_bytes, actual=size
         )
-    took = event.duration_ms
-    if expectation.call_ms is not None and took is not None and took > expectation.call_ms:
-        message = f"{event.tool} took {took:.0f} ms, {expectation.call_ms:g} allowed"
-        yield found(expectation, "mcp.tool_duration", message, seq=event.seq, expected=expectation.call_ms, actual=took)
+
+
+def _slow(expectation: Lane, place: Place, answers: Sequence[Returned]) -> Iterator[Finding]:
+    """Each answer by itself; with a share, all of them together, which only a finished run can tell."""
+    bound, share = expectation.call_ms, expectation.share
+    if bound is None:
+        return
+    timed = [(event.duration_ms, event) for event in answers if event.duration_ms is not None]
+    late = [(took, event) for took, event in timed if took > bound]
+    if share is None:
+        for took, event in late:
+            message = f"{event.tool} took {took:.0f} ms, {bound:g} allowed"
+            yield found(expectation, "mcp.tool_duration", message, seq=event.seq, expected=bound, actual=took)
+    elif place.complete and 100 * (len(timed) - len(late)) < share * len(timed):
+        took, slowest = max(late, key=lambda each: each[0])
+        message = f"{len(late)} of {len(timed)} answers took longer than {bound:g} ms, {share:g}% must keep it"
+        detail = f"slowest: {slowest.tool}, {took:.0f} ms"
+        yield found(
+            expectation, "mcp.tool_duration", message, detail=detail, seq=slowest.seq, expected=bound, actual=took
+        )
 
 
 def _drift(expectation: Lane, place: Place) -> Iterator[Finding]:

@@ -1,18 +1,18 @@
-"""An expectation as one line for people and as the YAML that reads back as it."""
+"""An expectation as one line of prose, in which nothing is abbreviated or left out."""
 
 from __future__ import annotations
 
+import json
 from typing import assert_never
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.contract.language.printing import show_formula, show_path, show_term
+from flowproof_runner.expectations.contract.language.printing import show_formula, show_path, show_term, show_tool
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
     Budget,
     Calls,
     Confirmation,
-    Contract,
     Each,
     Holds,
     Lane,
@@ -20,191 +20,123 @@ from flowproof_runner.expectations.contract.model import (
     Outcome,
     Precedence,
 )
-from flowproof_runner.expectations.contract.terms import Formula, Term
-
-SECTIONS: dict[type[AnyExpectation], str] = {
-    Calls: "calls",
-    Order: "order",
-    Precedence: "order",
-    Arguments: "args",
-    Confirmation: "confirm",
-    Outcome: "outcome",
-    Budget: "budget",
-    Lane: "mcp",
-    Holds: "holds",
-    Each: "each",
-}
+from flowproof_runner.expectations.contract.terms import Formula
 
 
 def line(expectation: AnyExpectation) -> str:
-    """What is expected, in one line."""
+    """What is expected, in one line.
+
+    It reads back as the expectation, but for what no line can say: elements of a collection, catalogues, and counts
+    that a version 0.1 contract calls by another finding.
+    """
     match expectation:
         case Calls():
             return _calls(expectation)
         case Order(tools=tools):
-            return " then ".join(tools)
+            return " then ".join(map(show_tool, tools))
         case Precedence():
             return _precedence(expectation)
         case Arguments():
             return _arguments(expectation)
         case Confirmation():
-            return f"{expectation.tool} needs {_approval(expectation)}"
+            return f"{show_tool(expectation.tool)} needs {_approval(expectation)}"
         case Outcome():
             return _outcome(expectation)
         case Budget():
-            return "at most " + ", ".join(f"{value} {name}" for name, value in _budget(expectation).items())
+            return f"at most {', '.join(_bounds(expectation)) or 'anything'}"
         case Lane():
-            return f"mcp {expectation.server or '*'} keeps to its limits"
+            return _lane(expectation)
         case Holds(such=such, when=when):
-            return show_formula(such) + (f" when {show_formula(when)}" if when is not None else "")
+            return show_formula(such) + _clause("when", when)
         case Each(over=over, name=name, body=body):
             return f"for each {name} of {show_term(over)}: {'; '.join(map(line, body))}"
         case _:
             assert_never(expectation)
 
 
-def structured(expectation: AnyExpectation) -> dict[str, JsonValue]:
-    """The canonical YAML form, which the grammar reads back as an equal expectation."""
-    match expectation:
-        case Calls():
-            return _drop(
-                calls=list(expectation.tools),
-                where=_formula(expectation.such),
-                at_least=expectation.at_least,
-                at_most=expectation.at_most,
-                as_many_as=_term(expectation.as_many_as),
-                when=_formula(expectation.when),
-                only_when=expectation.only_when or None,
-                at=None if expectation.at == "call" else expectation.at,
-                kind=None if expectation.kind == "count" else expectation.kind,
-            )
-        case Order(tools=tools):
-            return {"order": list(tools)}
-        case Precedence():
-            return _drop(
-                before=expectation.before,
-                after=expectation.after,
-                scope=None if expectation.scope == "informed" else expectation.scope,
-                per=[show_path(path) for path in expectation.per] or None,
-                required=None if expectation.required else False,
-            )
-        case Arguments():
-            return _drop(
-                tool=expectation.tool,
-                call=None if expectation.call is None else expectation.call + 1,
-                where=_formula(expectation.such),
-                schema=expectation.schema,
-                distinct=[show_path(path) for path in expectation.distinct] or None,
-                when=_formula(expectation.when),
-            )
-        case Confirmation():
-            return _drop(
-                tool=expectation.tool,
-                by=None if expectation.by == "any" or expectation.prompts else expectation.by,
-                prompt=list(expectation.prompts) or None,
-                until=expectation.until,
-                where=_formula(expectation.such),
-                same_arguments=expectation.bound or None,
-                approves=_formula(expectation.approves),
-            )
-        case Outcome():
-            return _drop(
-                status=expectation.status,
-                where=_formula(expectation.such),
-                schema=expectation.schema,
-                when=_formula(expectation.when),
-            )
-        case Budget():
-            return _budget(expectation)
-        case Lane():
-            return _drop(
-                server=expectation.server,
-                call_ms=expectation.call_ms,
-                result_bytes=expectation.result_bytes,
-                errors=expectation.errors or None,
-                tools=expectation.tools,
-                capabilities=expectation.capabilities,
-            )
-        case Holds(such=such, when=when):
-            return _drop(holds=_formula(such), when=_formula(when))
-        case Each(over=over, name=name, body=body):
-            return {"for": f"{show_term(over)} as {name}", "expect": [structured(inner) for inner in body]}
-        case _:
-            assert_never(expectation)
-
-
-def explain(contract: Contract) -> dict[str, JsonValue]:
-    """A whole contract as canonical `expect:`, which the grammar reads back."""
-    sections: dict[str, JsonValue] = {"strict": True} if contract.strict else {}
-    for expectation in contract.expectations:
-        section = sections.setdefault(SECTIONS[type(expectation)], [])
-        assert isinstance(section, list)
-        section.append(structured(expectation))
-    return sections
-
-
 def _calls(e: Calls) -> str:
-    tools = ", ".join(e.tools) if e.tools else "calls"
-    such = f" where {show_formula(e.such)}" if e.such is not None else ""
-    when = f" {'required ' if e.only_when else ''}when {show_formula(e.when)}" if e.when is not None else ""
+    tools = ", ".join(map(show_tool, e.tools)) if e.tools else "calls"
+    at = " requested" if e.at == "request" else ""
+    tail = _clause("where", e.such) + _clause("required when" if e.only_when else "when", e.when)
     if e.kind == "forbidden":
-        return f"{tools} never{' requested' if e.at == 'request' else ''}{such}{when}"
+        return f"{tools} never{at}{tail}"
     if e.as_many_as is not None:
-        return f"{tools} as many as {show_term(e.as_many_as)}{such}{when}"
+        return f"{tools}{at} as many as {show_term(e.as_many_as)}{tail}"
     if e.only_when and (e.at_least, e.at_most) == (1, None):
-        return f"{tools}{such}{when}"
+        return f"{tools}{at}{tail}"
     if e.at_least == e.at_most:
         count = f"exactly {e.at_least}"
     else:
         bounds = ((e.at_least, "at least"), (e.at_most, "at most"))
         count = " and ".join(f"{word} {n}" for n, word in bounds if n is not None)
-    return f"{count} {'' if not e.tools else 'of ' if len(e.tools) > 1 else ''}{tools}{such}{when}"
+    return f"{count} {'of ' if len(e.tools) > 1 else ''}{tools}{at}{tail}"
 
 
 def _precedence(e: Precedence) -> str:
     word = {"informed": "", "first": "first ", "all": "every "}[e.scope]
-    per = f" per {', '.join(map(show_path, e.per))}" if e.per else ""
-    return f"{word}{e.before} before {'every ' if e.per and e.required else ''}{e.after}{per}"
+    every = "every " if e.per and e.required else ""
+    per = f" per {_paths(e.per)}" if e.per else ""
+    return f"{word}{show_tool(e.before)} before {every}{show_tool(e.after)}{per}"
 
 
 def _arguments(e: Arguments) -> str:
-    text = e.tool if e.call is None else f"call {e.call + 1} of {e.tool}"
-    if e.such is not None:
-        text += f" where {show_formula(e.such)}"
+    text = show_tool(e.tool) if e.call is None else f"call {e.call + 1} of {show_tool(e.tool)}"
+    text += _clause("where", e.such)
     if e.distinct:
-        text += f" distinct {', '.join(map(show_path, e.distinct))}"
+        text += f" distinct {_paths(e.distinct)}"
     if e.schema is not None:
-        text += " by its schema"
-    return text + (f" when {show_formula(e.when)}" if e.when is not None else "")
+        text += f" by schema {_json(e.schema)}"
+    return text + _clause("when", e.when)
 
 
 def _approval(e: Confirmation) -> str:
     if not e.prompts:
         bound = " with same arguments" if e.bound else ""
-        return ("confirmation" if e.by == "any" else f"{e.by} approved") + bound
+        asked = "confirmation" if e.by == "any" else f"{show_tool(e.by)} approved"
+        return asked + bound + _clause("answering", e.approves)
     text = f"prompt {' or '.join(map(str, e.prompts))}"
     text += f" until prompt {e.until}" if e.until is not None else ""
-    return text + (f" where {show_formula(e.such)}" if e.such is not None else "")
+    return text + _clause("where", e.such)
 
 
 def _outcome(e: Outcome) -> str:
-    parts = [f"status {e.status}"] if e.status is not None else []
+    parts = [f"status {_json(e.status)}"] if e.status is not None else []
     parts += [show_formula(e.such)] if e.such is not None else []
-    parts += ["the outcome by its schema"] if e.schema is not None else []
-    return " and ".join(parts) + (f" when {show_formula(e.when)}" if e.when is not None else "")
+    parts += [f"schema {_json(e.schema)}"] if e.schema is not None else []
+    return " and ".join(parts) + _clause("when", e.when)
 
 
-def _budget(e: Budget) -> dict[str, JsonValue]:
-    return _drop(turns=e.turns, tokens=e.tokens, duration_ms=e.duration_ms)
+def _bounds(e: Budget) -> list[str]:
+    named = [f"{bound} {unit}" for bound, unit in ((e.turns, "turns"), (e.tokens, "tokens")) if bound is not None]
+    return named if e.duration_ms is None else [*named, _ms(e.duration_ms)]
 
 
-def _formula(formula: Formula | None) -> JsonValue:
-    return None if formula is None else show_formula(formula)
+def _lane(e: Lane) -> str:
+    parts: list[str] = []
+    if e.call_ms is not None:
+        parts.append(f"{f'{e.share:g}% ' if e.share is not None else ''}within {_ms(e.call_ms)}")
+    if e.result_bytes is not None:
+        parts.append(f"at most {e.result_bytes}B")
+    if e.errors:
+        parts.append("without errors")
+    if e.tools is not None:
+        parts.append(f"with the {len(e.tools) if isinstance(e.tools, list) else 0} tools of its snapshot")
+    if e.capabilities is not None:
+        parts.append("with the capabilities of its snapshot")
+    return f"{show_tool(e.server) if e.server else 'every server'} answers {', '.join(parts) or 'anything'}"
 
 
-def _term(term: Term | None) -> JsonValue:
-    return None if term is None else show_term(term)
+def _ms(value: float) -> str:
+    return f"{int(value) if value == int(value) else value}ms"
 
 
-def _drop(**members: JsonValue) -> dict[str, JsonValue]:
-    return {name: value for name, value in members.items() if value is not None}
+def _clause(word: str, formula: Formula | None) -> str:
+    return "" if formula is None else f" {word} {show_formula(formula)}"
+
+
+def _paths(paths: tuple[tuple[str, ...], ...]) -> str:
+    return ", ".join(map(show_path, paths))
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -29,6 +29,11 @@ from flowproof_runner.expectations.contract.terms import (
 
 _BARE = re.compile(r"[A-Za-z_][\w\-]*", re.ASCII)
 _TOOL = re.compile(r"[\w.\-/:]+", re.ASCII)
+_SPOKEN = frozenset(
+    "at exactly once twice of call calls first every then before never requested as where when required distinct by per"
+    " needs confirmation prompt answers".split()
+)
+"""Words of the lines themselves."""
 
 
 def show_formula(formula: Formula) -> str:
@@ -73,6 +78,11 @@ def show_term(term: Term) -> str:
 def show_path(path: tuple[Step, ...]) -> str:
     """A path as text, without a leading dot."""
     return _steps(path).removeprefix(".")
+
+
+def show_tool(name: str) -> str:
+    """A tool's name where a line expects one: quoted if it could be read as something else."""
+    return _json(name) if name in _SPOKEN else _tool(name)
 
 
 def _comparison(compare: Compare) -> str:

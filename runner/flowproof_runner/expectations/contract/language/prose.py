@@ -1,15 +1,18 @@
-"""The lines of `expect:`: `approve_expense as many as out.approved`, `get_policy before approve_expense`."""
+"""The lines on calls, order and arguments: `approve as many as out.approved`, `get_policy before approve`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.expectations.contract.language.line_reader import LineReader
 from flowproof_runner.expectations.contract.language.names import Names
 from flowproof_runner.expectations.contract.language.scanner import Scanner
 from flowproof_runner.expectations.contract.language.syntax import Parser
-from flowproof_runner.expectations.contract.model import Arguments, Calls, Confirmation, Holds, Order, Precedence
-from flowproof_runner.expectations.contract.terms import Formula, Literal, Scope
+from flowproof_runner.expectations.contract.model import Arguments, At, Calls, Holds, Order, Precedence
+from flowproof_runner.expectations.contract.schema import schema_problem
+from flowproof_runner.expectations.contract.terms import Formula, Literal
 
 _TIMES = {"once": 1, "twice": 2}
 
@@ -48,32 +51,32 @@ def holds(text: str, names: Names) -> Holds:
     return Holds(such=such, when=when)
 
 
-def confirmation(text: str, names: Names) -> tuple[Confirmation, ...]:
-    """Read one line about approvals. Raises SyntaxProblem if it is none."""
-    return _Line(Parser(Scanner(text), names)).confirmation()
+def schema(scan: Scanner) -> JsonValue:
+    """The JSON Schema that comes next. Raises SyntaxProblem if none does."""
+    start = scan.skip()
+    found = scan.json()
+    problem = schema_problem(found)
+    if problem is not None:
+        raise scan.problem(f"not a JSON Schema: {problem}", start)
+    return found
 
 
 @dataclass(slots=True)
-class _Line:
+class _Line(LineReader):
     """One line being read."""
-
-    parser: Parser
-
-    @property
-    def scan(self) -> Scanner:
-        return self.parser.scan
 
     def calls(self) -> Calls:
         bounds = self._bounds()
         if bounds is not None:
             self.scan.take("of")
-            tools = () if self.scan.take("calls") or self.scan.take("call") else self._tools()
-            return self._limited(tools, bounds)
-        tools = self._tools()
+            tools = () if self.scan.take("calls") or self.scan.take("call") else self.tools()
+            return self._limited(tools, bounds, self._at())
+        tools = self.tools()
         if self.scan.take("never"):
-            at: OneOf["call", "request"] = "request" if self.scan.take("requested") else "call"
+            at = self._at()
             such, when, _ = self._tail()
             return Calls(tools=tools, such=such, at_most=0, when=when, at=at, kind="forbidden")
+        at = self._at()
         if self.scan.take("as", "many", "as"):
             term = self.parser.right(None)
             if isinstance(term, Literal):
@@ -81,10 +84,13 @@ class _Line:
                     "expected a list or number of this run; for a fixed number write: exactly 3 of ..."
                 )
             such, when, _ = self._tail()
-            return Calls(tools=tools, such=such, as_many_as=term, when=when)
-        return self._limited(tools, self._bounds() or Bounds(1, None, said=False))
+            return Calls(tools=tools, such=such, as_many_as=term, when=when, at=at)
+        return self._limited(tools, self._bounds() or Bounds(1, None, said=False), at)
 
-    def _limited(self, tools: tuple[str, ...], bounds: Bounds) -> Calls:
+    def _at(self) -> At:
+        return "request" if self.scan.take("requested") else "call"
+
+    def _limited(self, tools: tuple[str, ...], bounds: Bounds, at: At) -> Calls:
         such, when, only_when = self._tail()
         if only_when and bounds.said:
             raise self.scan.problem("'required when' is about calling at all; leave the number out, or write 'when'")
@@ -96,6 +102,7 @@ class _Line:
             at_most=bounds.at_most,
             when=when,
             only_when=only_when,
+            at=at,
             kind="required" if tools and floor_only else "count",
         )
 
@@ -105,18 +112,18 @@ class _Line:
             scope = "first"
         elif self.scan.take("every"):
             scope = "all"
-        first = self._tool()
+        first = self.tool()
         if scope == "informed" and self.scan.word() == "then":
             tools = [first]
             while self.scan.take("then"):
-                tools.append(self._tool())
+                tools.append(self.tool())
             self.parser.end()
             return (Order(tools=tuple(tools)),)
         if not self.scan.take("before"):
             raise self.scan.problem("expected 'A before B' or 'A then B'")
         every = self.scan.take("every")
-        afters = self._tools()
-        per = self._paths() if self.scan.take("per") else ()
+        afters = self.tools()
+        per = self.paths() if self.scan.take("per") else ()
         self.parser.end()
         required = every or not per
         return tuple(Precedence(before=first, after=a, scope=scope, per=per, required=required) for a in afters)
@@ -124,76 +131,27 @@ class _Line:
     def arguments(self) -> Arguments:
         call = None
         if self.scan.take("call"):
-            call = self._whole() - 1
+            call = self.whole() - 1
             if call < 0 or not self.scan.take("of"):
                 raise self.scan.problem("expected 'call N of TOOL', counted from 1")
-        tool = self._tool()
-        if self.scan.take("distinct"):
-            distinct = self._paths()
-            self.parser.end()
-            return Arguments(tool=tool, call=call, distinct=distinct)
-        if not self.scan.take("where"):
-            raise self.scan.problem("expected 'TOOL where CONDITION' or 'TOOL distinct PATH'")
-        such = self.parser.formula("call")
-        when = self.parser.formula("call") if self.scan.take("when") else None
+        tool = self.tool()
+        such = self.clause("where", "call")
+        distinct = self.paths() if self.scan.take("distinct") else ()
+        form = schema(self.scan) if self.scan.take("by", "schema") else None
+        if such is None and not distinct and form is None:
+            raise self.scan.problem("expected 'TOOL where CONDITION', 'TOOL distinct PATH' or 'TOOL by schema JSON'")
+        when = self.clause("when", "call")
         self.parser.end()
-        return Arguments(tool=tool, call=call, such=such, when=when)
-
-    def confirmation(self) -> tuple[Confirmation, ...]:
-        tools = self._tools()
-        if not self.scan.take("needs"):
-            raise self.scan.problem("expected 'TOOL needs ASKER approved [with same arguments]'")
-        if self._numbered_prompt():
-            return self._prompted(tools)
-        by = "any" if self.scan.take("confirmation") else self._tool()
-        self.scan.take("approved")
-        bound = self.scan.take("with", "same", "arguments")
-        self.parser.end()
-        return tuple(Confirmation(tool=tool, by=by, bound=bound) for tool in tools)
-
-    def _numbered_prompt(self) -> bool:
-        """A tool may be called prompt, too."""
-        before = self.scan.here
-        if self.scan.take("prompt") and self.scan.word().isdecimal():
-            return True
-        self.scan.here = before
-        return False
-
-    def _prompted(self, tools: tuple[str, ...]) -> tuple[Confirmation, ...]:
-        """`2 or 3 until prompt 4 where amount < 100`."""
-        prompts = [self._nth()]
-        while self.scan.take("or"):
-            self.scan.take("prompt")
-            prompts.append(self._nth())
-        until = self._nth() if self.scan.take("until", "prompt") else None
-        such = self.parser.formula("call") if self.scan.take("where") else None
-        if self.scan.take("with", "same", "arguments"):
-            raise self.scan.problem("a prompt is no arguments; say which calls it approves: where amount equals 40")
-        self.parser.end()
-        return tuple(
-            Confirmation(tool=tool, by="prompt", prompts=tuple(prompts), until=until, such=such) for tool in tools
-        )
-
-    def _nth(self) -> int:
-        number = self._whole()
-        if not number:
-            raise self.scan.problem("prompts are counted from 1")
-        return number
+        return Arguments(tool=tool, call=call, such=such, schema=form, distinct=distinct, when=when)
 
     def _tail(self) -> tuple[Formula | None, Formula | None, bool]:
-        such = self.parser.formula("call") if self.scan.take("where") else None
+        such = self.clause("where", "call")
         only_when = self.scan.take("required")
-        when = self._when(only_when)
+        when = self.clause("when", None)
+        if only_when and when is None:
+            raise self.scan.problem("expected 'required when CONDITION'")
         self.parser.end()
         return such, when, only_when
-
-    def _when(self, demanded: bool) -> Formula | None:
-        bare: Scope | None = None
-        if self.scan.take("when"):
-            return self.parser.formula(bare)
-        if demanded:
-            raise self.scan.problem("expected 'required when CONDITION'")
-        return None
 
     def _bounds(self) -> Bounds | None:
         """`at least 2 [times]`, `at most once`, `exactly 3`, `at least 1 and at most 3`, `twice`."""
@@ -214,39 +172,7 @@ class _Line:
         for word, number in _TIMES.items():
             if self.scan.take(word):
                 return number
-        number = self._whole()
+        number = self.whole()
         if not self.scan.take("times"):
             self.scan.take("time")
         return number
-
-    def _whole(self) -> int:
-        word = self.scan.word()
-        if not (word.isascii() and word.isdecimal() and len(word) < 7):
-            raise self.scan.problem("expected a whole number")
-        self.scan.take_word()
-        return int(word)
-
-    def _tools(self) -> tuple[str, ...]:
-        tools = [self._tool()]
-        while self.scan.take_sign(","):
-            tools.append(self._tool())
-        return tuple(tools)
-
-    def _tool(self) -> str:
-        name = self.scan.quoted()
-        name = self.scan.take_word() if name is None else name
-        if not name:
-            raise self.scan.problem("expected a tool's name")
-        return name
-
-    def _paths(self) -> tuple[tuple[str, ...], ...]:
-        paths = [self._path()]
-        while self.scan.take_sign(","):
-            paths.append(self._path())
-        return tuple(paths)
-
-    def _path(self) -> tuple[str, ...]:
-        steps = self.parser.plain_path()
-        if steps is None:
-            raise self.scan.problem("expected a plain argument path: expenseId, item.id")
-        return tuple(map(str, steps))

@@ -37,7 +37,7 @@ _FUNCTIONS: dict[str, Function] = {
 }
 _CHOICES: dict[str, Choice] = {"first": "first", "latest": "latest", "every": "every", "one": "one"}
 _CALLABLE = frozenset({*_FUNCTIONS, *_CHOICES, "all", "any", "after", "json", "result", "args"})
-_STOPS = frozenset({"and", "or", "when", "where", "required"})
+_STOPS = frozenset({"and", "or", "when", "where", "required", "distinct"})
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class TermReader:
     def _value(self) -> Literal:
         start = end = self.scan.skip()
         words: list[str] = []
-        while (word := self.scan.word()) and not (words and word in _STOPS):
+        while (word := self.scan.word()) and not (words and self._stops(word)):
             words.append(self.scan.take_word())
             end = self.scan.here
             if self.scan.glued("("):
@@ -82,6 +82,10 @@ class TermReader:
                 start,
             )
         return Literal(value, loose=not isinstance(value, str))
+
+    def _stops(self, word: str) -> bool:
+        """What ends text without quotes: the words that lines go on with."""
+        return word in _STOPS or (word == "by" and self.scan.text[self.scan.here :].split()[:2] == ["by", "schema"])
 
     def _known(self, bare: Scope | None, *, tools: bool) -> Term | None:
         """A term that says itself what it is; None if a bare word comes next."""
