@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from tests.e2e.scenario import BIN, HERE, Scenario, shell
 
@@ -151,6 +152,8 @@ def test_a_dialect_file_beside_ours_by_hand(inhouse: Scenario, tmp_path: Path) -
         assert process.stdout is not None
         line = next(line for line in process.stdout if "flowproof: replay on" in line)
         url = f"{line.split()[-1]}/answer"
+        listening = {c.laddr for c in psutil.Process(process.pid).net_connections() if c.status == psutil.CONN_LISTEN}
+        assert [f"http://{at.ip}:{at.port}" for at in listening] == [line.split()[-1]]  # none of mitmproxy's own
         with ask(url, "What is rain?") as answer:
             assert b'"tool":"look_up"' in answer.read()
         with pytest.raises(urllib.error.HTTPError) as refused:

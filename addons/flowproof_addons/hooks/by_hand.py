@@ -37,6 +37,7 @@ class ByHand:
         _log.log(logging.INFO + 5, "flowproof: %s", json.dumps({**found, "lanes": sorted(lanes)}))
 
     async def _open(self) -> None:
+        await proxyserver().servers.update(())  # mitmproxy opens its own listeners before it loads a script
         try:
             opened = await self._desk.open(self._session, proxyserver(), self._emit)
         except FlowproofError as error:
