@@ -12,6 +12,7 @@ from types import MappingProxyType
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.file import ContractFile
+from flowproof_runner.drivers import adapter_session
 from flowproof_runner.drivers.adapter import Adapter, AdapterRun
 from flowproof_runner.drivers.backend import BackendContext, ToolBackend, frozen
 from flowproof_runner.drivers.fixtures import Fixtures
@@ -91,7 +92,7 @@ def run(
         interrupted=setting.interrupted,
     )
     started = datetime.now(UTC)
-    return judged(file, words, started, adapter.run())
+    return judged(file, words, started, adapter_session.run(adapter))
 
 
 def judged(file: ContractFile, command: tuple[str, ...], started: datetime, ran: AdapterRun) -> ContractRun:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flowproof_runner.drivers import environment
+from flowproof_runner.drivers import adapter_session, environment
 from flowproof_runner.drivers.adapter import Adapter, AdapterRun, Refusal
 from flowproof_runner.drivers.backend import ToolBackend
 from flowproof_runner.drivers.base import DriverResult, Ending, Task
@@ -57,7 +57,7 @@ class AdapterFlow:
             interrupted=_interrupted(task),
             arrived=task.arrived,
         )
-        ran = adapter.run()
+        ran = adapter_session.run(adapter)
         unknown = filled.unknown((*self.words, *self.env.values()))
         return _result(ran, task, (warning(name, filled) for name in unknown))
 

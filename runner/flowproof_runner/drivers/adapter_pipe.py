@@ -44,6 +44,7 @@ class AdapterPipe:
     _buffer: bytes = b""
     _read: int = 0
     _eof: bool = False
+    _errors: _Stderr | None = None
 
     def __enter__(self) -> AdapterPipe:
         tree.adopt_orphans()
@@ -80,14 +81,15 @@ class AdapterPipe:
         self.ended.wait(1.0)
         self._selector.close()
         self._out.close()
-        self._errors.close()
+        if self._errors is not None:
+            self._errors.close()
         assert self._process.stderr is not None
         self._process.stderr.close()
 
     @property
     def stderr(self) -> str:
         """What the adapter wrote to stderr so far."""
-        return self._errors.text
+        return "" if self._errors is None else self._errors.text
 
     def send(self, line: bytes) -> None:
         """Write one line.
@@ -165,7 +167,7 @@ class AdapterPipe:
             raise AdapterTimeout("the run was interrupted")
         if time.monotonic() >= self.deadline:
             raise AdapterTimeout("the adapter did not finish in time")
-        if self._errors.size > MAX_STDERR:
+        if self._errors is not None and self._errors.size > MAX_STDERR:
             raise ProtocolViolation(f"the adapter wrote more than {MAX_STDERR} bytes to stderr")
 
     def _wait(self) -> None:

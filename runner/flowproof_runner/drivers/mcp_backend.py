@@ -11,7 +11,9 @@ from pathlib import Path
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.drivers.backend import Answer, BackendContext, Discovery, NoSuchTool
 from flowproof_runner.drivers.fixtures import Fixtures
-from flowproof_runner.drivers.mcp_wire import Answering, Client, HttpWire, McpFailure, StdioWire, Wire
+from flowproof_runner.drivers.mcp_client import Answering, Client, McpFailure, Wire
+from flowproof_runner.drivers.mcp_http import HttpWire
+from flowproof_runner.drivers.mcp_stdio import StdioWire
 from flowproof_runner.evidence.names import routes
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.drivers.mcp_wire import PROTOCOL, Client, HttpWire, McpFailure, StdioWire, Wire
+from flowproof_runner.drivers.mcp_client import PROTOCOL, Client, McpFailure, Wire
+from flowproof_runner.drivers.mcp_http import HttpWire
+from flowproof_runner.drivers.mcp_stdio import StdioWire
 from flowproof_runner.mcp.surface import Surface, surface
 
 MODERN = "2026-07-28"

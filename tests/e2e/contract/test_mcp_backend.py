@@ -20,7 +20,7 @@ from flowproof_runner.contract.run import ContractRun, run
 from flowproof_runner.drivers.backend import Answer, BackendContext, NoSuchTool
 from flowproof_runner.drivers.fixtures import Case, Fixtures
 from flowproof_runner.drivers.mcp_backend import HttpServer, McpBackend, Mixed, StdioServer
-from flowproof_runner.drivers.mcp_wire import McpFailure
+from flowproof_runner.drivers.mcp_client import McpFailure
 from flowproof_runner.entry import run as flowproof
 
 SERVER = (sys.executable, "-S", str(Path(__file__).with_name("mcp_shop.py")))

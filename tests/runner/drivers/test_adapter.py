@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.drivers import adapter_pipe
+from flowproof_runner.drivers import adapter_pipe, adapter_session
 from flowproof_runner.drivers.adapter import Adapter, AdapterRun
 from flowproof_runner.drivers.backend import Answer, BackendContext, Discovery
 from flowproof_runner.drivers.fixtures import Case, Fixtures
@@ -71,7 +71,7 @@ def adapter(tmp_path: Path) -> Callable[..., AdapterRun]:
             "timeout_s": 10.0,
             **options,
         }
-        return Adapter(**settings).run()  # type: ignore[arg-type]  # checked by the dataclass
+        return adapter_session.run(Adapter(**settings))  # type: ignore[arg-type]  # checked by the dataclass
 
     return run
 

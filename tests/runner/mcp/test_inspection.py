@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from flowproof_runner.cli.mcp import app
-from flowproof_runner.drivers.mcp_wire import McpFailure
+from flowproof_runner.drivers.mcp_client import McpFailure
 from flowproof_runner.mcp.inspection import Target, inspect
 from flowproof_runner.mcp.surface import SnapshotError, load, save
 
