@@ -15,6 +15,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 @app.command()
 def heal(
     paths: options.Paths,
+    jobs: options.Jobs = "1",
     apply: Annotated[bool, typer.Option("--apply", help="Replace the cassettes, if every flow holds.")] = False,
     summary: Annotated[Path | None, typer.Option("--summary", help="Also write the Markdown summary here.")] = None,
 ) -> None:
@@ -24,9 +25,9 @@ def heal(
 
     \b
     flowproof heal flows                         look
-    flowproof heal flows --apply                 and accept
+    flowproof heal flows -j 4 --apply            and accept
     flowproof heal flows --summary drift.md      in CI
     """
     from flowproof_runner.heal.command import heal as run
 
-    raise typer.Exit(run(paths, apply=apply, markdown=summary))
+    raise typer.Exit(run(paths, apply=apply, markdown=summary, jobs=jobs))

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import runs, selection
+from flowproof_runner import runs, selection, streams
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.cli.specs import Given, given
 from flowproof_runner.collect import collect
-from flowproof_runner.draft import unreadable
+from flowproof_runner.draft import skipped, unreadable
 from flowproof_runner.findings import Exit
 from flowproof_runner.flow import Flows
 from flowproof_runner.heal import summary
 from flowproof_runner.heal.proposal import Proposal, propose
+from flowproof_runner.invocation import Invocation, Job
+from flowproof_runner.jobs import parallel
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.report import style
 from flowproof_runner.report.style import Style
+from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.problems import SpecError
 
 
@@ -30,15 +33,15 @@ class SummaryError(FlowproofError):
     """The Markdown summary cannot be written."""
 
 
-def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None) -> int:
-    """Do it for every spec; the exit code. Nothing is applied unless everything holds."""
-    shell, start = dict(os.environ), Path.cwd()
+def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None, jobs: str = "1") -> int:
+    """Do it for every spec, so many at a time; the exit code. Nothing is applied unless everything holds."""
+    shell, start, at_a_time = dict(os.environ), Path.cwd(), parallel(jobs)
     files = collect(paths)
     folder = runs.create(start, shell, datetime.now(UTC))
     with BoundaryProcess(folder.path / "boundary") as process, Boundary(process) as boundary:
         flows = Flows(boundary, Surroundings(shell, start, default()), proposing=True)
         specs = given(files, "record", record_missing=False, wanted=selection.EVERYTHING)
-        proposals = list(_proposals(specs, flows, folder))
+        proposals = _proposals(specs, flows, folder, at_a_time)
     tried = [one for one in proposals if one.result.verdict != "skip"]
     applied = apply and bool(tried) and all(one.recorded for one in tried)
     for one in tried if applied else ():
@@ -50,14 +53,41 @@ def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None) -> int:
     return _code(tried, applied)
 
 
-def _proposals(specs: Sequence[Given], flows: Flows, folder: runs.RunFolder) -> Iterator[Proposal]:
-    for index, spec in enumerate(specs):
-        try:
-            if isinstance(spec.loaded, SpecError):
-                raise spec.loaded
-            yield propose(spec.loaded, flows.within(spec.suite), folder.flow(index, spec.path))
-        except FlowproofError as error:
-            yield Proposal(spec.path, unreadable(spec.path, "record", error))
+class _Progress:
+    """Says on stderr how far it is: a recording takes as long as its model does."""
+
+    def started(self, job: Job) -> None:
+        """Nothing to say yet."""
+
+    def finished(self, job: Job, result: FlowResult) -> None:
+        """A word on the flow."""
+        word = {"pass": "recorded again", "skip": "skipped"}.get(result.verdict, "does not hold")
+        streams.tell(f"{job.spec}: {word} ({result.duration_s:.1f} s)\n", sys.stderr)
+
+
+def _proposals(specs: Sequence[Given], flows: Flows, folder: runs.RunFolder, at_a_time: int) -> tuple[Proposal, ...]:
+    """One for each spec, in their order."""
+    made: dict[int, Proposal] = {}
+
+    def run(job: Job) -> FlowResult:
+        made[job.index] = proposal = _proposal(specs[job.index], flows, folder.flow(job.index, job.spec))
+        return proposal.result
+
+    def left_out(job: Job, reason: str) -> FlowResult:
+        return skipped(job.spec, job.name, "record", reason)
+
+    plan = [Job(index, spec.path, spec.name, spec.ports) for index, spec in enumerate(specs)]
+    Invocation(run, left_out, _Progress(), at_a_time, cancelled=flows.cancelled).execute(plan)
+    return tuple(made[job.index] for job in plan)
+
+
+def _proposal(spec: Given, flows: Flows, folder: Path) -> Proposal:
+    try:
+        if isinstance(spec.loaded, SpecError):
+            raise spec.loaded
+        return propose(spec.loaded, flows.within(spec.suite), folder)
+    except FlowproofError as error:
+        return Proposal(spec.path, unreadable(spec.path, "record", error))
 
 
 def _code(tried: Sequence[Proposal], applied: bool) -> int:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from flowproof_runner import entry
+from flowproof_runner.heal.command import heal
+from flowproof_runner.jobs import JobsError
 from standin import script
 from standin.server import StandIn
 
@@ -78,3 +80,34 @@ def test_a_flow_without_a_cassette_is_not_healed(cassette: Path, capsys: pytest.
     assert entry.run(["heal", "booking.flow.yaml"]) == 2
     assert "record the flow first" in capsys.readouterr().out
     assert not cassette.exists()
+
+
+MEET = """
+import os, pathlib, time
+pathlib.Path(f"here-{os.getpid()}").touch()
+patience = time.monotonic() + 60
+while len(list(pathlib.Path().glob("here-*"))) < 2:
+    assert time.monotonic() < patience, "the other flow never came"
+    time.sleep(0.02)
+"""
+
+
+def test_flows_are_healed_at_a_time_and_told_in_their_order(cassette: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each agent waits for the other, so that one after the other neither would get anywhere."""
+    for part in ("flow.yaml", "trace.json"):
+        shutil.copy(f"booking.{part}", f"again.{part}")
+    agent = Path("agent.py")
+    agent.write_text(MEET + agent.read_text())
+    assert entry.run(["heal", ".", "-j", "2"]) == 1
+    said, progress = capsys.readouterr()
+    assert said.count("+ You book trains.") == 1  # the same drift in both
+    assert [line.split(":")[0] for line in said.splitlines() if "proposal" in line] == [
+        "again.flow.yaml",
+        "booking.flow.yaml",
+    ]
+    assert sorted(line.split(" (")[0] for line in progress.splitlines()) == [
+        "again.flow.yaml: recorded again",
+        "booking.flow.yaml: recorded again",
+    ]
+    with pytest.raises(JobsError):
+        heal((Path(),), apply=False, markdown=None, jobs="many")
