@@ -4,51 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flowproof_addons.mcp import divergence, score
 from flowproof_addons.mcp import message as rpc
+from flowproof_addons.mcp.asked import Asked, Pending
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal, restored
-from flowproof_addons.mcp.lane import Frame, Lane
-from flowproof_addons.mcp.message import Key, Message
-from flowproof_addons.mcp.pace import FRAME_GAP_S
+from flowproof_addons.mcp.lane import Lane
+from flowproof_addons.mcp.message import Message
+from flowproof_addons.mcp.pace import FRAME_GAP_S, after_answer
 from flowproof_addons.mcp.peer import Peer
-from flowproof_addons.mcp.policy import Local
+from flowproof_addons.mcp.sessions import Sessions
 from flowproof_addons.mcp.veil import Veil
 
 PATIENCE_S = 2.0
 """How long an answer waits for something the agent did first when recorded and has not done now."""
 ANSWER_S = 15.0
 """The same for the agent's answer to a server request: a model, or a person's stand-in, may have to be asked."""
-
-
-@dataclass(slots=True)
-class Asked:
-    """A positional call of this run."""
-
-    peer: Peer
-    message: Message
-    key: Key
-    place: int
-    local: Local | None = None
-    """The spec's own answer, if it has one."""
-    number: int = -1
-    """In the journal, once it is let through."""
-    opened: float = 0.0
-    slow_s: float = 0.0
-    """A fault: the answer comes no earlier than so long after the request."""
-    last_frame: float = float("-inf")
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A server request the agent has not answered yet."""
-
-    peer: Peer
-    message: Message
-    frame: Frame
-    journal: Callable[[Message], None]
 
 
 class Conductor:
@@ -60,27 +33,37 @@ class Conductor:
         self._findings = findings
         self._veil = veil
         self._loop = asyncio.get_running_loop()
-        self._steps = score.score(recorded)
-        self._cursor = 0
-        self._happened: set[int] = set()
+        self._course = score.Course(score.score(recorded))
         self._open: dict[int, Asked] = {}
-        self._peers: dict[int, Peer] = {}
+        self._sessions = Sessions()
+        self._push_at: float | None = None
+        """When the push whose turn it is may go."""
         self._pending: list[Pending] = []
         self._patience: asyncio.TimerHandle | None = None
         self._resume: asyncio.TimerHandle | None = None
 
     def join(self, peer: Peer) -> int:
-        """The number of a connection's session, which is its own from its first meaningful message on."""
-        if peer.session is None:
-            peer.session = len(self._peers)
-            self._peers[peer.session] = peer
-        return peer.session
+        """The number of a connection's session, which it has from its first meaningful message on."""
+        return self._sessions.join(peer)
+
+    def place(self, peer: Peer, place: int) -> None:
+        """A connection makes a recorded call: it stands for the session that call was recorded in."""
+        session = self._recorded.calls[place].session
+        before = self._sessions.settle(peer, session)
+        if before is not None:
+            self._course.swap(before, session)
+
+    def noted(self, peer: Peer, message: Message) -> None:
+        """A notification that server messages may wait for."""
+        session = self.join(peer)
+        self._journal.noted(message, session)
+        self._course.mark(score.Noted(rpc.method(message), session))
 
     def open(self, asked: Asked) -> None:
         """A call is let through; it is answered in its time."""
         asked.opened = self._journal.run.now()
         self._open[asked.place] = asked
-        if self.mark(score.Opened(asked.place)):
+        if self._course.mark(score.Opened(asked.place)):
             return
         for frame in self._recorded.calls[asked.place].frames:  # its time was given up on: all of it now
             self._send(score.Sent(frame, asked.place))
@@ -106,29 +89,22 @@ class Conductor:
                 report = divergence.answer(self._journal.name, pending.message, recorded, said)
                 if report is not None:
                     self._findings.diverge(report)
-                self.mark(score.Answered(pending.frame))
+                self._course.mark(score.Answered(pending.frame))
                 return
-
-    def mark(self, step: score.Awaited) -> bool:
-        """Something awaited happened; the earliest such step counts. False if there is none ahead."""
-        for index in range(self._cursor, len(self._steps)):
-            if index not in self._happened and self._steps[index] == step:
-                self._happened.add(index)
-                return True
-        return False
 
     def advance(self) -> None:
         """Do every step whose time has come."""
         self.rest()
-        while self._cursor < len(self._steps):
-            wait = self._do(self._steps[self._cursor])
+        while (step := self._course.next) is not None:
+            wait = self._do(step)
             if wait is None:
-                self._arm(self._steps[self._cursor])
+                self._arm(step)
                 return
             if wait > 0:
                 self._resume = self._loop.call_later(wait, self.advance)
                 return
-            self._cursor += 1
+            self._course.at += 1
+            self._push_at = None
 
     def rest(self) -> None:
         """Let no timer act."""
@@ -145,15 +121,17 @@ class Conductor:
             case score.Closed():
                 return self._close(step.call)
             case _:
-                return 0 if self._cursor in self._happened else None
+                return 0 if self._course.happened else None
 
     def _send(self, step: score.Sent) -> float | None:
         asked = None if step.call is None else self._open.get(step.call)
         if step.call is not None and asked is None:
             return 0
-        peer = asked.peer if asked else self._peers.get(step.frame.session)
+        peer = asked.peer if asked else self._sessions.of(step.frame.session)
         if peer is None:
-            return 0 if self._cursor in self._happened else None
+            return 0 if self._course.happened else None
+        if asked is None and (wait := self._held(peer)) > 0:
+            return wait
         message = self._veil.reveal(step.frame.message)
         if asked is not None:
             own = restored(message, asked.message)
@@ -167,6 +145,14 @@ class Conductor:
             self._pending.append(Pending(peer, message, step.frame, answered))
         peer.send(message, asked.message if asked else None)
         return 0
+
+    def _held(self, peer: Peer) -> float:
+        """Seconds a push must wait, counted from when it was due: a client that goes on asking does not hold it up."""
+        now = self._journal.run.now()
+        if self._push_at is None:
+            busy = any(asked.peer is peer for asked in self._open.values())
+            self._push_at = now if busy else now + after_answer(peer, now)
+        return self._push_at - now
 
     def _close(self, place: int) -> float | None:
         asked = self._open.get(place)
@@ -185,6 +171,7 @@ class Conductor:
             outcome, by, status = asked.local.outcome, asked.local.by, 200
         self._journal.closed(asked.number, outcome, status, by)
         pace.closed(now)
+        asked.peer.answered = now
         del self._open[place]
         asked.peer.answer(asked.message, outcome, status)
         return 0
@@ -200,7 +187,7 @@ class Conductor:
         recorded = self._recorded.calls[place]
         if recorded.cancelled is None:
             self._journal.remark(f"the agent gave up {divergence.listed(recorded)}, which it did not when recorded")
-        self.mark(score.Cancelled(place))
+        self._course.mark(score.Cancelled(place))
         if recorded.closed is None:
             del self._open[place]
 
@@ -212,14 +199,12 @@ class Conductor:
 
     def _give_up(self) -> None:
         """What holds an answer back will not come: a client that sends calls one by one, an agent that changed."""
-        held = next((s for s in self._steps[self._cursor :] if isinstance(s, score.Closed | score.Sent)), None)
+        ahead = self._course.steps[self._course.at :]
+        held = next((s for s in ahead if isinstance(s, score.Closed | score.Sent)), None)
         if held is None:
             return
-        while (step := self._steps[self._cursor]) is not held:
-            if self._cursor not in self._happened:
-                self._missed(step)
-            self._cursor += 1
-        self._happened.add(self._cursor)
+        for step in self._course.skip_to(held):
+            self._missed(step)
         self.advance()
 
     def _missed(self, step: score.Step) -> None:

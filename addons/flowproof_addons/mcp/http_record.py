@@ -102,6 +102,7 @@ class Forwarding:
         try:
             async for event in self._push_events(exchange, remote, response):
                 for message in rpc.read(event.data) or ():
+                    await self._lane.hold(remote, message)
                     self._lane.from_server(remote, message)
                 exchange.write(sse.frame(event.data))
         finally:

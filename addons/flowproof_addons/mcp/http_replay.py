@@ -58,6 +58,7 @@ class HttpSession:
     """An agent's session: several POSTs at a time and at most one push stream."""
 
     session: int | None = None
+    answered: float = float("-inf")
     posts: list[Post] = field(default_factory=list)
     push: Exchange | None = None
     held: list[Message] = field(default_factory=list)

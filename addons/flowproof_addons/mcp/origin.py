@@ -31,6 +31,7 @@ class Remote:
     id: str = ""
     """The real server's session id; the agent has one of ours."""
     session: int | None = None
+    answered: float = float("-inf")
     pushing: bool = False
     ended: bool = False
     """By the agent: what the server then leaves unanswered is not its fault."""

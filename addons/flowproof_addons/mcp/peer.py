@@ -15,6 +15,8 @@ class Peer(Protocol):
 
     session: int | None
     """Which session of the lane it is, counted from 0 by first meaningful message; None until then."""
+    answered: float
+    """When a request on it was last answered, on the run's clock; minus infinity until then."""
 
     def answer(self, request: Message, outcome: Message, status: int = 200) -> None:
         """Answer a request of the agent. `status` matters to HTTP only."""

@@ -12,7 +12,7 @@ from flowproof_addons.mcp.faulty import LaneFaults
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal
 from flowproof_addons.mcp.message import Message
-from flowproof_addons.mcp.pace import FRAME_GAP_S
+from flowproof_addons.mcp.pace import FRAME_GAP_S, after_answer
 from flowproof_addons.mcp.peer import NOTED, Peer
 from flowproof_addons.mcp.policy import Local, Policy
 from flowproof_addons.session import McpFault
@@ -96,23 +96,28 @@ class Recording:
             took = (now if request.arrived is None else request.arrived) - request.opened
             self.journal.closed(request.number, outcome, status, ms=round(1000 * took))
             self.journal.run.pace.closed(now)
+            peer.answered = now
             return message
+        if rpc.method(request.message) not in rpc.LIFECYCLE:
+            peer.answered = self.journal.run.now()
         amended = self.policy.amend(outcome) if rpc.method(request.message) == "tools/list" else outcome
         self.journal.listed(request.message, amended, status)
         return message if amended is outcome else {**message, **amended}
 
     def delay(self, peer: Peer, message: Message, within: Sequence[Message] | None = None) -> float:
-        """Seconds to hold an answer back, to keep overlapping ones apart."""
-        request = self._request_of(peer, message, within) if rpc.kind(message) == "answer" else None
+        """Seconds to hold a message back: overlapping answers are kept apart, and what follows the last of them."""
+        now = self.journal.run.now()
+        if rpc.kind(message) != "answer":
+            return 0.0 if self.open(peer) else after_answer(peer, now)
+        request = self._request_of(peer, message, within)
         if request is None or request.number is None:
             return 0.0
-        now = self.journal.run.now()
         request.arrived = now
         apart = self.journal.run.pace.delay(request.opened, now)
         return max(apart, request.last_frame + FRAME_GAP_S - now, request.opened + request.slow_s - now)
 
     async def hold(self, peer: Peer, message: Message, within: Sequence[Message] | None = None) -> None:
-        """Wait until an answer may go to the agent."""
+        """Wait until a message may go to the agent."""
         wait = self.delay(peer, message, within)
         if wait > 0:
             await asyncio.sleep(wait)

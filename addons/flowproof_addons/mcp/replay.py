@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 
-from flowproof_addons.mcp import divergence, faulty, score
+from flowproof_addons.mcp import divergence, faulty
 from flowproof_addons.mcp import message as rpc
-from flowproof_addons.mcp.conductor import Asked, Conductor
+from flowproof_addons.mcp.asked import Asked
+from flowproof_addons.mcp.conductor import Conductor
 from flowproof_addons.mcp.faulty import LaneFaults
 from flowproof_addons.mcp.findings import Findings
 from flowproof_addons.mcp.journal import Journal
@@ -122,6 +123,8 @@ class Replay:
 
     def _answer_list(self, peer: Peer, message: Message, outcome: Message, status: int = 200) -> None:
         self.journal.listed(message, outcome, status)
+        if rpc.method(message) not in rpc.LIFECYCLE:
+            peer.answered = self.journal.run.now()
         peer.answer(message, outcome, status)
 
     # calls
@@ -145,7 +148,7 @@ class Replay:
             self._attempted(peer, message)
             self._refuse(peer, message, report)
             return
-        self._conductor.join(peer)
+        self._conductor.place(peer, place)
         self._waiting[self._tickets] = Asked(
             peer, message, key, place, slow_s=fault.seconds if fault is not None else 0.0
         )
@@ -209,9 +212,7 @@ class Replay:
     def _note(self, peer: Peer, message: Message) -> None:
         method = rpc.method(message)
         if method in NOTED:
-            session = self._conductor.join(peer)
-            self.journal.noted(message, session)
-            self._conductor.mark(score.Noted(method, session))
+            self._conductor.noted(peer, message)
         elif method == "notifications/cancelled":
             given_up = rpc.params(message).get("requestId")
             self._conductor.cancel(peer, lambda asked: rpc.request_id(asked) == given_up)

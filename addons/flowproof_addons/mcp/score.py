@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 
 from flowproof_addons.mcp.lane import Frame, Lane
 
@@ -74,3 +75,52 @@ def score(lane: Lane) -> list[Step]:
 def _frame(frame: Frame, call: int | None) -> list[tuple[int, Step]]:
     sent: list[tuple[int, Step]] = [(frame.at, Sent(frame, call))]
     return sent if frame.answered is None else [*sent, (frame.answered, Answered(frame))]
+
+
+@dataclass(slots=True)
+class Course:
+    """How far a run has come. Steps are done in order; what is awaited may happen before its turn."""
+
+    steps: list[Step]
+    at: int = 0
+    """Where the next step is."""
+    _happened: set[int] = field(default_factory=set)
+
+    @property
+    def next(self) -> Step | None:
+        """The step whose turn it is; None at the end."""
+        return self.steps[self.at] if self.at < len(self.steps) else None
+
+    @property
+    def happened(self) -> bool:
+        """Has the step whose turn it is happened, or been given up?"""
+        return self.at in self._happened
+
+    def mark(self, step: Awaited) -> bool:
+        """Something awaited happened; the earliest such step counts. False if there is none ahead."""
+        for index in range(self.at, len(self.steps)):
+            if index not in self._happened and self.steps[index] == step:
+                self._happened.add(index)
+                return True
+        return False
+
+    def skip_to(self, held: Step) -> list[Step]:
+        """Wait no longer for what stands before `held`, nor for `held` itself: what did not happen."""
+        missed: list[Step] = []
+        while (step := self.steps[self.at]) is not held:
+            if not self.happened:
+                missed.append(step)
+            self.at += 1
+        self._happened.add(self.at)
+        return missed
+
+    def swap(self, one: int, other: int) -> None:
+        """Two connections stand for each other's sessions: what they have noted counts there."""
+        noted: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for index, step in enumerate(self.steps):
+            if isinstance(step, Noted):
+                noted[step.method, step.session].append(index)
+        for method in {method for method, _ in noted}:
+            for pair in zip(noted[method, one], noted[method, other], strict=False):
+                if len(self._happened.intersection(pair)) == 1:
+                    self._happened ^= set(pair)

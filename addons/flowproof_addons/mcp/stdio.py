@@ -30,6 +30,7 @@ class Pipe:
     writer: asyncio.StreamWriter
     cwd: str
     session: int | None = None
+    answered: float = float("-inf")
 
     def answer(self, request: Message, outcome: Message, status: int = 200) -> None:
         """Write an answer line."""

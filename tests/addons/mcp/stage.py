@@ -20,6 +20,7 @@ class MemoryPeer:
     """Keeps what it is sent, in order: `("answer", id, outcome)` and `("sent", method)`."""
 
     session: int | None = None
+    answered: float = float("-inf")
     got: list[tuple[JsonValue, ...]] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)

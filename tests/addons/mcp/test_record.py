@@ -7,7 +7,7 @@ from tests.addons.mcp.stage import MemoryPeer, Recorded, Watching, note, request
 from flowproof_addons.mcp import lane_file
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp.lane import Call, Frame
-from flowproof_addons.mcp.pace import FRAME_GAP_S, GAP_S
+from flowproof_addons.mcp.pace import FRAME_GAP_S, GAP_S, PUSH_GAP_S
 
 
 def test_a_call_is_kept_without_ids_and_meta(recorded: Recorded) -> None:
@@ -116,6 +116,18 @@ def test_an_answer_keeps_its_distance_to_its_own_notifications(watching: Watchin
     lane.from_agent(peer, tool_call(1, "a", {"progressToken": 1}))
     lane.from_server(peer, note("notifications/progress", progressToken=1, progress=1))
     assert lane.delay(peer, said(1, "A")) == FRAME_GAP_S
+
+
+def test_a_push_keeps_its_distance_to_the_last_answer_while_nothing_is_open(watching: Watching) -> None:
+    lane, peer, push = watching.recording, watching.peer, note("notifications/tools/list_changed")
+    lane.from_agent(peer, request(0, "initialize"))
+    lane.from_server(peer, {"id": 0, "result": {}})
+    assert lane.delay(peer, push) == 0
+    lane.from_agent(peer, tool_call(1, "a"))
+    lane.from_server(peer, said(1, "A"))
+    assert lane.delay(peer, push) == PUSH_GAP_S
+    lane.from_agent(peer, tool_call(2, "b"))
+    assert lane.delay(peer, push) == 0
 
 
 def test_the_time_an_answer_is_held_back_is_not_the_servers(watching: Watching) -> None:

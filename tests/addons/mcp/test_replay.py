@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.addons.mcp.stage import MemoryPeer, Play, Playing, Recorded, note, request, said, tool_call
+from tests.addons.mcp.stage import MemoryPeer, Play, Playing, Recorded, Watching, note, request, said, tool_call
 
-from flowproof_addons.mcp import conductor, replay
+from flowproof_addons.mcp import conductor, pace, replay
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp.lane import Lane
 from flowproof_addons.session import McpServer, McpTool, MockResult
@@ -312,16 +312,67 @@ def test_an_answer_that_does_not_come_is_a_divergence_and_hangs_nobody(play: Pla
     assert playing.findings.diverged.reason == "unanswered"
 
 
-def test_a_push_goes_to_its_own_session(play: Play, growing: Lane) -> None:
+def test_a_push_goes_to_the_connection_that_makes_the_calls_of_its_session(play: Play, growing: Lane) -> None:
+    other = MemoryPeer()
+
     async def scenario(lane: Playing) -> None:
-        other = MemoryPeer()
         lane.receive(READY)
         lane.receive(READY, peer=other)
         lane.receive(tool_call(1, "a"), peer=other)
-        await other.until(1)
-        assert other.messages == []
+        await other.until(2)
 
-    assert len(play(growing, scenario).peer.messages) == 1
+    playing = play(growing, scenario)
+    assert playing.peer.got == []
+    assert [each[0] for each in other.got] == ["answer", "sent"]
+
+
+@pytest.fixture
+def two_sessions(watching: Watching) -> Lane:
+    """Two connections at once, a's and b's; each is told of a change before its answer."""
+    peers = {tool: MemoryPeer() for tool in "ab"}
+    for tool, peer in peers.items():
+        watching.recording.from_agent(peer, READY)
+        watching.recording.from_agent(peer, tool_call(1, tool))
+    for tool, peer in peers.items():
+        watching.recording.from_server(peer, note("notifications/tools/list_changed"))
+        watching.recording.from_server(peer, said(1, tool))
+    return watching.lane()
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_whichever_connection_comes_first_hears_what_was_said_before_its_answer_before_it(
+    play: Play, two_sessions: Lane, together: bool
+) -> None:
+    """Of two sessions opened at once either may be the first; a client that closes on its answer hears no more."""
+    peers = {tool: MemoryPeer() for tool in "ba"}
+
+    async def scenario(lane: Playing) -> None:
+        if together:
+            for peer in peers.values():
+                lane.receive(READY, peer=peer)
+        for tool, peer in peers.items():
+            lane.receive(*(() if together else (READY,)), tool_call(1, tool), peer=peer)
+        for peer in peers.values():
+            await peer.until(2)
+
+    playing = play(two_sessions, scenario)
+    assert all(peer.got[-1][0] == "answer" for peer in peers.values())
+    assert [each[0] for peer in peers.values() for each in peer.got].count("sent") == 2
+    assert playing.replay.journal.remarks == []
+    assert playing.finished() == []
+
+
+def test_a_push_keeps_its_distance_to_the_last_answer(play: Play, growing: Lane) -> None:
+    """A client that ends its session on the answer may break on what comes in the same read."""
+
+    async def scenario(lane: Playing) -> None:
+        lane.receive(READY, tool_call(3, "a"))
+        await lane.peer.until(1)
+        assert lane.peer.messages == []
+        await lane.peer.until(2)
+        assert lane.replay.journal.run.now() - lane.peer.answered >= pace.PUSH_GAP_S
+
+    assert play(growing, scenario).finished() == []
 
 
 # cancellation
