@@ -9,12 +9,15 @@ import pytest
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import (
     AnyEvent,
+    Asked,
     Concluded,
     Confirmed,
     Decided,
     Denied,
+    Discovered,
     Dispatched,
     Evidence,
+    Replied,
     Returned,
     Told,
 )
@@ -29,6 +32,7 @@ class Run:
         self.events: list[AnyEvent] = []
         self.known: list[str] = []
         self.group = 0
+        self.duration_ms: float | None = None
 
     def call(self, tool: str, arguments: JsonValue = None, result: JsonValue = None, *, is_error: bool = False) -> Run:
         """An adapter's call and its answer."""
@@ -49,6 +53,31 @@ class Run:
     def confirm(self, tool: str, arguments: JsonValue = None, *, granted: bool = True) -> Run:
         """An answer to a confirmation."""
         self._add(Confirmed, call=None, tool=tool, arguments=arguments, granted=granted)
+        return self
+
+    def ask(self, tokens: int | None = None, stop: str = "stop") -> Run:
+        """A model turn: a request and its reply."""
+        self._add(Asked, lane="model", dialect="d", model="m", thread="t")
+        self._add(Replied, lane="model", thread="t", status=200, text="", model="m", input_tokens=tokens, stop=stop)
+        return self
+
+    def serve(self, server: str, tool: str, ms: float, size: int = 1, is_error: bool = False) -> Run:
+        """An MCP server's answer to a call, with how long it took and how large it was."""
+        id = f"s{len(self.events)}"
+        self._add(Dispatched, lane=server, call=id, tool=tool, arguments={})
+        self._add(
+            Returned, lane=server, call=id, tool=tool, result=None, is_error=is_error, duration_ms=ms, size_bytes=size
+        )
+        return self
+
+    def offer(self, server: str, tools: list[JsonValue], capabilities: JsonValue = None) -> Run:
+        """What an MCP server says it offers."""
+        self._add(Discovered, lane=server, tools=tuple(tools), capabilities=capabilities)
+        return self
+
+    def took(self, ms: float) -> Run:
+        """How long the run took, as its driver measured."""
+        self.duration_ms = ms
         return self
 
     def final(self, output: JsonValue = None, status: str | None = "completed") -> Run:
@@ -84,7 +113,7 @@ class Run:
 
     def evidence(self, *, complete: bool = True) -> Evidence:
         """The run so far."""
-        return Evidence(tuple(self.events), frozenset({"adapter"}), {}, complete=complete)
+        return Evidence(tuple(self.events), frozenset({"adapter"}), {}, self.duration_ms, complete=complete)
 
     def _add(self, kind: type[AnyEvent], lane: str = "adapter", **members: object) -> None:
         self.events.append(kind(seq=self.seq, lane=lane, **members))  # type: ignore[arg-type]  # each kind's own

@@ -28,7 +28,7 @@ def schema_problem(schema: JsonValue) -> str | None:
         validator.check_schema(schema)
     except SchemaError as error:
         return f"{'.'.join(map(str, error.absolute_path)) or 'schema'}: {error.message}"
-    return None
+    return _dangling(schema)
 
 
 def valid(schema: JsonValue, value: JsonValue) -> bool:
@@ -55,6 +55,27 @@ class Schemas:
         return ".".join(map(str, error.absolute_path)), error.message
 
 
+def _dangling(schema: dict[str, JsonValue] | bool) -> str | None:
+    """The first reference that leads nowhere, in words: the library would fetch it while judging."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # ships no types
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    root = DRAFT202012.create_resource(schema)
+    pending = [(REGISTRY.resolver_with_root(root), root)]
+    while pending:
+        resolver, resource = pending.pop()
+        contents = resource.contents
+        for name in ("$ref", "$dynamicRef"):
+            target = contents.get(name, "") if isinstance(contents, dict) else ""
+            try:
+                resolver.lookup(target)
+            except Unresolvable:
+                return f"{name} {target!r} leads nowhere in it, and nothing is fetched"
+        pending += [(resolver.in_subresource(inner), inner) for inner in resource.subresources()]
+    return None
+
+
 def _depth(error: ValidationError) -> int:
     return len(error.absolute_path)
 
@@ -78,7 +99,7 @@ def _library() -> tuple[type[Draft202012Validator], FormatChecker]:
     formats = Draft202012Validator.FORMAT_CHECKER
     if "iri" not in formats.checkers:
         formats.checks("iri")(lambda value: _is_iri("iri", value))
-        formats.checks("iri-reference")(lambda value: _is_iri("irelative_ref", value) or _is_iri("iri", value))
+        formats.checks("iri-reference")(lambda value: _is_iri("iri_reference", value))
     return Draft202012Validator, formats
 
 
