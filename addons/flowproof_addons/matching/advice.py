@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from flowproof_addons.matching import kinds
-from flowproof_addons.matching.difference import Difference
+from flowproof_addons.matching.difference import NUMBERS, Difference
 from flowproof_addons.trace.pointer import Path
 
 _CONTEXT = 24
 """Characters of the text before a volatile word that a suggested pin keeps."""
+
+_UNESCAPED = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]*\Z')
+"""The end of a text that stands in JSON as it is, whoever writes it."""
 
 _HINTS = {
     "cache_control added": "the client now marks a block for caching: another version or setting",
@@ -38,9 +41,14 @@ def pin(difference: Difference) -> tuple[str, ...]:
     kind = kinds.volatile(recorded[slice(*spot.recorded)], sent[slice(*spot.sent)])
     if kind is None:
         return ()
-    before = _context(recorded, spot.recorded[0])
     alone = spot.recorded == (0, len(recorded)) and spot.sent == (0, len(sent))
-    match = f"^{kind.pattern}$" if alone else f"{_escaped(before)}({kind.pattern})"
+    if difference.inside:
+        match = _inside(difference, recorded[: spot.recorded[0]], kind.pattern, alone)
+    else:
+        before = _context(recorded, spot.recorded[0])
+        match = f"^{kind.pattern}$" if alone else f"{_escaped(before)}({kind.pattern})"
+    if not match:
+        return ()
     return (
         "pins:",
         f"  - at: {_at(difference.place)}",
@@ -48,6 +56,25 @@ def pin(difference: Difference) -> tuple[str, ...]:
         *([f"    kind: {kind.pin}"] if kind.pin != "text" else []),
         f"    why: {kind.title} ...",
     )
+
+
+def _inside(difference: Difference, before: str, pattern: str, alone: bool) -> str:
+    """What finds a value in the JSON text it stands in: the key it has there, and what stands before it.
+
+    Empty for a number without a key: it would be found everywhere.
+    """
+    key = difference.inside[-1][-1] if difference.inside[-1] else 0
+    number = difference.kind in NUMBERS
+    if number and not isinstance(key, str):
+        return ""
+    quote = '"' if len(difference.inside) == 1 else r'\\+"'
+    named = rf"{quote}{_escaped(key)}{quote}:\s*" if isinstance(key, str) else ""
+    if number:
+        return f"{named}({pattern})"
+    plain = _UNESCAPED.findall(before)[0]
+    if plain != before or len(before) > _CONTEXT:
+        return f"{_escaped(_context(plain, len(plain)))}({pattern})"
+    return f"{named}{quote}{_escaped(before)}({pattern})" + (quote if alone else "")
 
 
 def _context(text: str, end: int) -> str:

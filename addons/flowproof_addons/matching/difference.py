@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 
 from flowproof_addons.matching import excerpt, kinds
@@ -16,6 +16,7 @@ from flowproof_addons.trace.pointer import Path
 MOST = 100
 """Differences looked for; a report shows the first few."""
 
+NUMBERS = ("number literal", "different number")
 _POSITIONAL = "cache_control"
 _MINOR = ("cache_control added", "cache_control removed", "text against list of text")
 """What clients move about from turn to turn: told last, or alone."""
@@ -35,7 +36,9 @@ class Difference:
     place: Path = field(default=(), compare=False)
     """The path down to the outermost text or value, for a pin."""
     texts: tuple[str, str] | None = field(default=None, compare=False, repr=False)
-    """The two whole texts at `place`, where both are text."""
+    """The two whole texts there, where both are text; numbers in JSON that stands in a text are text too."""
+    inside: tuple[Path, ...] = field(default=(), compare=False)
+    """Where `place` is a text that holds JSON: the way on to the difference, once for each such text."""
 
 
 def differences(recorded: JsonValue, sent: JsonValue) -> tuple[Difference, ...]:
@@ -112,9 +115,15 @@ def _texts(old: str, new: str, place: Path, shown: str) -> Iterator[Difference]:
         )
     else:
         for found in _between(*inside, (), ""):
-            yield Difference(
-                f"{shown} → {found.path}", found.kind, found.recorded, found.sent, place, found.texts or (old, new)
-            )
+            way = (found.place, *found.inside)
+            yield replace(found, path=f"{shown} → {found.path}", place=place, texts=_written(found), inside=way)
+
+
+def _written(found: Difference) -> tuple[str, str] | None:
+    """The two texts at a difference inside a text, where numbers are text too."""
+    if found.texts is None and found.kind in NUMBERS and found.recorded and found.sent:
+        return found.recorded.text, found.sent.text
+    return found.texts
 
 
 def _plain(old: JsonValue, new: JsonValue) -> str:
@@ -123,7 +132,7 @@ def _plain(old: JsonValue, new: JsonValue) -> str:
         return "text against list of text"
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (old, new)]
     if all(numbers):
-        return "number literal" if old == new else "different number"
+        return NUMBERS[old != new]
     empty = [value is None or value in ("", [], {}) for value in (old, new)]
     if all(empty):
         return "null against empty"

@@ -79,7 +79,7 @@ class Reporter:
             ),
             found[:_SHOWN],
             len(found[_SHOWN:]),
-            tuple(_notes(recorded, sent, pairs)),
+            (*_notes(recorded, sent, pairs), *_returned(found[:1], replace(sent.request, body=new), dialect)),
             next((pin for difference in found[:_SHOWN] if (pin := advice.pin(difference))), ()),
         )
 
@@ -131,6 +131,16 @@ def _notes(recorded: View, sent: View, pairs: Sequence[tuple[str, str, str]]) ->
             trouble = complaint(view.request.body.data, view.request.headers.get("content-type", ""))
             if trouble is not None:
                 yield f"the {side} body is not the JSON it claims to be: {trouble}"
+
+
+def _returned(found: Sequence[Difference], sent: Request, dialect: Dialect | None) -> Iterator[str]:
+    """Which tool said what varies: the commonest cause, and one with a better cure than a pin."""
+    if dialect is None or not any(advice.pin(difference) for difference in found):
+        return
+    for result in dialect.read_request(sent).results:
+        if any(difference.place[: len(result.path)] == result.path for difference in found):
+            tool = result.name or "a tool"
+            yield f"{tool} returned this: give its result under `tools:`, and the model is told the same in every run"
 
 
 def _asked(old: ModelRequest, new: ModelRequest) -> Iterator[str]:

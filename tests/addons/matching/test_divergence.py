@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+import yaml
 
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.matcher import Hit, Matcher
@@ -215,20 +216,61 @@ def test_a_report_holds_what_a_finding_needs(
 def test_a_suggested_pin_cures_what_it_was_suggested_for(
     matcher: Make[Matcher], recorded: Make[Exchange], miss: Make[Divergence], hit: Make[Hit]
 ) -> None:
-    import yaml
-
     for old, new in [
         ("Today is 2026-11-30, ok", "Today is 2026-12-02, ok"),
         ("Chunk ID: e8297b done (took 1.5s)", "Chunk ID: 0a1b2c done (took 1.5s)"),
         ("518c3dd0-1111-4222-8333-444455556666", "0197dc3d-2f63-7a2e-9a3b-3c1a5d0f6b1c"),
         ("it's [now] 10:31:02 (local)", "it's [now] 11:59:00 (local)"),
         ("on Tue Dec 01 2026.", "on Wed Dec 02 2026."),
+        (
+            '{"ok": true, "request_id": "518c3dd0-1111-4222-8333-444455556666"}',
+            '{"ok": true, "request_id": "0197dc3d-2f63-7a2e-9a3b-3c1a5d0f6b1c"}',
+        ),
+        ('{"took":12.5,"note":"12.5 apples"}', '{"took":31,"note":"12.5 apples"}'),
+        (
+            '[{"at": "2026-12-01T10:00:00Z"}, {"at": "2026-12-01T10:00:01Z"}]',
+            '[{"at": "2026-12-02T11:00:00Z"}, {"at": "2026-12-02T11:00:01Z"}]',
+        ),
+        ('{"said": "He said \\"no\\" at 10:31:02"}', '{"said": "He said \\"no\\" at 11:31:02"}'),
+        ('{"é": "grün: 10:31:02"}', '{"é": "grün: 11:31:02"}'),
+        ('["518c3dd0-1111-4222-8333-444455556666"]', '["0197dc3d-2f63-7a2e-9a3b-3c1a5d0f6b1c"]'),
+        (
+            '{"body": "{\\"id\\": \\"518c3dd0-1111-4222-8333-444455556666\\"}"}',
+            '{"body": "{\\"id\\": \\"0197dc3d-2f63-7a2e-9a3b-3c1a5d0f6b1c\\"}"}',
+        ),
     ]:
         recording = recorded(asked({"role": "user", "content": old}))
         live = asked({"role": "user", "content": new})
         found = miss(matcher(recording), live)
         (pin,) = yaml.safe_load("\n".join(found.pin))["pins"]
         assert hit(matcher(recording, pins=[Pin(**pin)]), live).equality == "rules", found.pin
+
+
+def test_a_pin_for_a_value_in_json_text_finds_that_value_only(
+    matcher: Make[Matcher], recorded: Make[Exchange], miss: Make[Divergence]
+) -> None:
+    """The number of the key that varies, wherever it stands; other numbers still count, and no key: no pin."""
+    old, new, other = ('{"took": %d, "left": %d}' % pair for pair in ((5, 3), (7, 3), (7, 4)))  # noqa: UP031  # braces
+    said = [asked({"role": "user", "content": text}) for text in (old, new, other, "[5, 3]", "[7, 3]")]
+    recording = recorded(said[0])
+    (pin,) = yaml.safe_load("\n".join(miss(matcher(recording), said[1]).pin))["pins"]
+    assert pin["match"] == r'"took":\s*(-?\d+(?:\.\d+)?(?:[a-zA-Z%]{1,3})?)'
+    (left,) = miss(matcher(recording, pins=[Pin(**pin)]), said[2]).differences
+    assert left.sent is not None and left.sent.text[left.sent.start : left.sent.end] == "4"
+    assert miss(matcher(recorded(said[3])), said[4]).pin == ()
+
+
+def test_what_varies_in_a_tools_result_has_a_better_cure(reported: Make[str]) -> None:
+    def told(result: str) -> JsonValue:
+        call: JsonValue = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+        return asked(
+            {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": result}
+        )
+
+    cure = "note: search returned this: give its result under `tools:`"
+    assert cure in reported(told('{"at": "10:31:02"}'), sent=told('{"at": "11:31:02"}'))
+    assert cure not in reported(told('{"to": "Nairobi"}'), sent=told('{"to": "Lagos"}'))
+    assert cure not in reported(asked(), sent=asked(day="2026-12-02"))
 
 
 def test_an_edited_sentence_gets_no_pin(
