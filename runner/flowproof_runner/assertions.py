@@ -15,7 +15,7 @@ from flowproof_runner.expectations.judge import judge as judge_steps
 from flowproof_runner.expectations.judgement import CallLimit
 from flowproof_runner.expectations.words import step_words
 from flowproof_runner.findings import Finding
-from flowproof_runner.result import StepResult
+from flowproof_runner.result import Expected, StepResult
 
 
 def judge(draft: Draft, trace: Trace, registry: Registry) -> None:
@@ -32,6 +32,14 @@ def judge(draft: Draft, trace: Trace, registry: Registry) -> None:
         replace(found, caused_by=found.caused_by or _follows(found, cause)) for found in (*judgement.findings, *fresh)
     )
     draft.add(found for findings, _ in controls for found in findings)
+    draft.expectations = [
+        Expected(id=each.id, text=each.text, times=each.times, ok=not each.failed, where=each.where)
+        for each in contract.exercised
+    ]
+    if cause is None and not draft.contract.strict:
+        draft.notes += (
+            f"nothing in this run put it to the test: {each.text}" for each in contract.exercised if not each.times
+        )
     draft.notes += (note.message for note in judgement.notes)
     draft.notes += observed.uncaught(draft, evidence)
     user_turns = {each.number: each.user_turn for each in spec.steps}

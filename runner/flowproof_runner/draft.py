@@ -21,6 +21,7 @@ from flowproof_runner.habitat.habitat import Habitat
 from flowproof_runner.result import (
     AgentEnd,
     Counts,
+    Expected,
     FaultUse,
     FlowResult,
     PinUse,
@@ -55,6 +56,7 @@ class Draft:
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     steps: Sequence[StepResult] = ()
+    expectations: Sequence[Expected] = ()
     counts: Counts = field(default_factory=Counts)
     pins: Sequence[PinUse] = ()
     faults: tuple[FaultUse, ...] = ()
@@ -107,6 +109,7 @@ class Draft:
             findings=tuple(finding(self._clean(found)) for found in self.findings),
             notes=tuple(self.scrubber.text(note) for note in dict.fromkeys(self.notes)),
             steps=tuple(self.steps),
+            expectations=tuple(self.expectations),
             counts=self.counts,
             pins=tuple(self.pins),
             faults=self.faults,

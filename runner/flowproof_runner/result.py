@@ -54,6 +54,19 @@ class StepResult(Part):
     """In a conversation: the user turn it judges, from 1; null: all of the run."""
 
 
+class Expected(Part):
+    """One expectation of `expect:`, whether it held, and how often this run put it to the test."""
+
+    id: str
+    """Its place: `calls[2]`."""
+    text: str
+    """In the canonical form of `check --explain`."""
+    times: int
+    """0: nothing in this run could have broken it."""
+    ok: bool
+    where: str = ""
+
+
 class PinUse(Part):
     """A span that was allowed to differ, and how often it did."""
 
@@ -164,6 +177,7 @@ class FlowResult(Part):
     findings: tuple[FindingResult, ...] = ()
     notes: tuple[str, ...] = ()
     steps: tuple[StepResult, ...] = ()
+    expectations: tuple[Expected, ...] = ()
     counts: Counts = Counts()
     pins: tuple[PinUse, ...] = ()
     faults: tuple[FaultUse, ...] = ()

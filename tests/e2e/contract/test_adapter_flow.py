@@ -95,6 +95,26 @@ def test_what_an_adapter_does_wrong_is_found(
     assert finding in ids(shop)
 
 
+def test_what_a_run_did_not_put_to_the_test_is_told_and_fails_when_strict(
+    flow: Callable[..., Path], shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expect: dict[str, object] = {"calls": ["wipe never"], "args": ["wipe where id exists"]}
+    path = flow(REFUND + DONE, expect=expect)
+    assert flowproof(["record", str(path)]) == 0
+    assert flowproof(["run", str(path)]) == 0
+    assert report(shop)["expectations"] == [
+        {"id": "calls[0]", "text": "wipe never", "times": 2, "ok": True, "where": f"{path}:27"},
+        {"id": "args[0]", "text": "wipe where $id exists", "times": 0, "ok": True, "where": f"{path}:29"},
+    ]
+    told = capsys.readouterr().out
+    assert "nothing in this run put it to the test: wipe where $id exists" in told
+    flow(REFUND + DONE, expect={"strict": True, **expect})
+    assert flowproof(["run", str(path)]) == 1
+    assert ids(shop) == ["contract.not_exercised"]
+    page = (shop / ".flowproof" / "runs" / "latest" / "report.html").read_text()
+    assert "put to the test 2 times" in page
+
+
 def test_a_lingering_adapter_is_a_timeout(flow: Callable[..., Path], shop: Path) -> None:
     path = flow(REFUND + DONE)
     assert flowproof(["record", str(path)]) == 0

@@ -63,6 +63,7 @@ def _body(story: Story, name: str) -> Iterator[Child]:
     yield _part("What is wrong", [_finding(found, story) for found in flow.findings])
     yield _part("Prompt", values.text(flow.prompt) if flow.prompt else None)
     yield _part("Checks", el("ol", _steps(flow), cls="steps") if flow.steps else None)
+    yield _part("Contract", el("ol", _expectations(flow), cls="steps") if flow.expectations else None)
     yield _part(
         "Timeline",
         timeline(story.told, name, frozenset(found.detail for found in flow.findings))
@@ -107,18 +108,22 @@ def _detail(found: FindingResult, story: Story) -> Markup:
 
 def _steps(flow: FlowResult) -> Iterator[Markup]:
     for step in flow.steps:
-        sign, word = ("✓", "held") if step.ok else ("✗", "failed")
-        yield el(
-            "li",
-            el(
-                "span",
-                el("span", sign, aria_hidden="true"),
-                el("span", word, cls="sr"),
-                cls="pass" if step.ok else "fail",
-            ),
-            el("div", el("code", step.text), el("p", step.note, cls="muted") if step.note else None),
-            cls="step",
-        )
+        yield _check(*(("✓", "held", "pass") if step.ok else ("✗", "failed", "fail")), step.text, step.note)
+
+
+def _expectations(flow: FlowResult) -> Iterator[Markup]:
+    for each in flow.expectations:
+        if not each.ok:
+            yield _check("✗", "failed", "fail", each.text)
+        elif each.times:
+            yield _check("✓", "held", "pass", each.text, f"put to the test {words.number(each.times, 'time')}")
+        else:
+            yield _check("·", "not tested", "muted", each.text, "nothing in this run put it to the test")
+
+
+def _check(sign: str, word: str, kind: str, text: str, note: str = "") -> Markup:
+    mark = el("span", el("span", sign, aria_hidden="true"), el("span", word, cls="sr"), cls=kind)
+    return el("li", mark, el("div", el("code", text), el("p", note, cls="muted") if note else None), cls="step")
 
 
 def _pins(flow: FlowResult) -> Iterator[Markup]:
