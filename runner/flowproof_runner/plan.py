@@ -68,7 +68,7 @@ def driver(draft: Draft, around: Surroundings, spawner: Spawner) -> Driver:
     if agent.adapter is not None:
         from flowproof_runner.contract.flow_adapter import driver as adapter
 
-        return adapter(draft, draft.directory, shell, env, upstream.key_variables(around.registry))
+        return adapter(spec.spec, draft.contract, draft.directory, shell, env, upstream.key_variables(around.registry))
     if agent.url is not None:
         from flowproof_runner.drivers.url import Url
 

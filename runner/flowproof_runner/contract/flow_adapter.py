@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from flowproof_runner.draft import Draft
 from flowproof_runner.drivers.adapter_flow import AdapterFlow
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.gate import Gate
+from flowproof_runner.expectations.contract.model import Contract
+from flowproof_runner.spec.model import Spec
 from flowproof_runner.spec.tools import Tool
 
 
 def driver(
-    draft: Draft, cwd: Path, shell: Mapping[str, str], env: Mapping[str, str], key_variables: tuple[str, ...]
+    spec: Spec,
+    contract: Contract,
+    cwd: Path,
+    shell: Mapping[str, str],
+    env: Mapping[str, str],
+    key_variables: tuple[str, ...],
 ) -> AdapterFlow:
-    """What runs the spec's adapter."""
-    spec = draft.resolved.spec
+    """What runs the adapter of a spec, its variables resolved."""
     assert spec.agent.adapter is not None
     enforced = frozenset(() if spec.enforce == "observe" else spec.enforce)
     return AdapterFlow(
@@ -28,7 +33,7 @@ def driver(
         env=env,
         key_variables=key_variables,
         stdio=frozenset(server.name for server in spec.mcp if server.command is not None),
-        gate=Gate(draft.contract, enforced).refusal if enforced else None,
+        gate=Gate(contract, enforced).refusal if enforced else None,
         accepted=spec.agent.expect_exit.accepted,
     )
 

@@ -15,9 +15,11 @@ from flowproof_addons.dialects.registry import default
 from flowproof_runner import containing, extensions
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.containment import tier
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.doctor.diagnosis import diagnose
-from flowproof_runner.doctor.examination import PROMPT, Patient, examine
+from flowproof_runner.doctor.examination import examine
+from flowproof_runner.doctor.patient import PROMPT, UNCONTAINED, Patient, of_adapter, of_command, of_url
 from flowproof_runner.doctor.report import render
 from flowproof_runner.doctor.standin import standin
 from flowproof_runner.habitat import of_spec
@@ -59,7 +61,7 @@ def doctor(options: Options) -> int:
             again = None
             if not options.once and first.outcome.turns and first.agent.ending == "exited":
                 again = examine(patient, boundary, model, folder / "second", registry)
-    diagnosis = diagnose(patient.shown, first, again, patient.client)
+    diagnosis = diagnose(patient, first, again, tier.probe() if patient.uncontained else "")
     print(render(diagnosis, registry), end="", flush=True)
     return diagnosis.exit
 
@@ -70,7 +72,7 @@ def _patient(options: Options, shell: Mapping[str, str], start: Path) -> Patient
     if options.spec is None:
         if words is None:
             raise DoctorError('no agent to examine: give its command, --agent "python my_agent.py", or --spec FILE')
-        return Patient(words, start, shell, {}, options.prompt or PROMPT, timeout_s or _TIMEOUT_S)
+        return Patient(*of_command(words), start, shell, {}, options.prompt or PROMPT, timeout_s or _TIMEOUT_S)
     return _of_spec(options.spec, words, options.prompt, timeout_s, Surroundings(shell, start, default()))
 
 
@@ -81,19 +83,29 @@ def _of_spec(
     around = around.within(Suites().beside(path))
     spec = resolve.resolved(written, around.shell, "record")
     agent = spec.spec.agent
-    if words is None and agent.command is None:
-        raise DoctorError(f"{path}: doctor starts the agent itself and this spec has no agent.command; give --agent")
+    contract = contract_of(spec)
+    driven = "command" if words is not None else agent.driver
+    if agent.url is not None and driven == "url":
+        shown, drive = of_url(agent.url, agent.headers)
+    elif driven == "adapter":
+        shown, drive = of_adapter(spec.spec, contract)
+    else:
+        shown, drive = of_command(of_spec.words(spec, words or agent.command or ()))
     return Patient(
-        of_spec.words(spec, words or agent.command or ()),
+        shown,
+        drive,
         directory(spec, around),
         around.shell,
         {**of_spec.variables(spec), **around.suite_env, **agent.env},
         prompt or spec.task,
         timeout_s or agent.timeout,
-        servers(spec, contract_of(spec)),
+        servers(spec, contract),
         containing.wanted(written, spec).policy(),
         of_spec.wanted(spec),
         spec.spec.client,
+        port=agent.proxy_port or 0,
+        uncontained=UNCONTAINED.get(driven, ""),
+        adapter=driven == "adapter",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from flowproof_addons.trace.model import Exchange, JsonValue
@@ -12,8 +12,10 @@ from flowproof_runner.clients.profile import recognised
 from flowproof_runner.containment.report import Violation, enforced
 from flowproof_runner.doctor import via
 from flowproof_runner.doctor.examination import Examination
+from flowproof_runner.doctor.patient import Patient
 from flowproof_runner.doctor.varied import Variation, varied
 from flowproof_runner.drivers.base import Ending
+from flowproof_runner.evidence.model import Decided
 from flowproof_runner.findings import Exit
 
 type Object = dict[str, JsonValue]
@@ -58,6 +60,16 @@ class Diagnosis:
     clients: tuple[str, ...] = ()
     """Built-in profiles of the clients that called, which the spec does not name."""
     clock_honoured: bool = True
+    notes: tuple[str, ...] = ()
+    """What the driver noticed: an unknown handle, a service's answer."""
+    adapter: bool = False
+    """It speaks our protocol, and is wired without any model."""
+    tools: Mapping[str, int] = field(default_factory=dict)
+    """Per tool: how often an adapter called it."""
+    port: int = 0
+    """The fixed port of a spec, where its agent expects the model."""
+    machine: str = ""
+    """Where this agent cannot be contained: what holds one that can be."""
 
     @property
     def turns(self) -> int:
@@ -74,7 +86,12 @@ class Diagnosis:
         """0: wired. 1: no model request arrived, or the agent went elsewhere. 2: it could not be examined."""
         if self.problems:
             return Exit.UNUSABLE
-        return Exit.PASS if self.turns and not self.elsewhere else Exit.FAILED
+        return Exit.PASS if self.wired and not self.elsewhere else Exit.FAILED
+
+    @property
+    def wired(self) -> bool:
+        """True when flowproof sees what the agent does: its model requests, or the whole talk of an adapter."""
+        return bool(self.turns) or (self.adapter and self.ending == "exited")
 
     @property
     def observed(self) -> bool:
@@ -82,11 +99,14 @@ class Diagnosis:
         return enforced(self.tier)
 
 
-def diagnose(command: str, first: Examination, second: Examination | None = None, client: str = "") -> Diagnosis:
-    """Read one examination, and what varied if there was another. `client`: the profile the spec names."""
+def diagnose(patient: Patient, first: Examination, second: Examination | None = None, machine: str = "") -> Diagnosis:
+    """Read one examination, and what varied if there was another. `machine`: the tier of agents that can be contained,
+    where this one cannot.
+    """
     exchanges = first.outcome.exchanges
+    broken = (first.agent.problem,) if first.agent.problem else ()
     return Diagnosis(
-        command=command,
+        command=patient.shown,
         ending=first.agent.ending,
         exit_code=first.agent.exit_code,
         arrivals=tuple(arrivals(exchanges)),
@@ -97,9 +117,14 @@ def diagnose(command: str, first: Examination, second: Examination | None = None
         variations=varied(exchanges, second.outcome.exchanges) if second else (),
         runs=2 if second else 1,
         survivors=first.agent.survivors,
-        problems=first.outcome.problems,
-        clients=tuple(name for name in _clients(exchanges) if name != client),
+        problems=(*first.outcome.problems, *broken),
+        clients=tuple(name for name in _clients(exchanges) if name != patient.client),
         clock_honoured=first.clock_honoured,
+        notes=first.agent.notes,
+        adapter=patient.adapter,
+        tools=Counter(event.tool for event in first.agent.events if isinstance(event, Decided)),
+        port=patient.port,
+        machine=machine,
     )
 
 

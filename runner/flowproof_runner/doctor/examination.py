@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
 from flowproof_addons.dialects.base import Registry
-from flowproof_addons.session import McpServer, Session, Upstream
+from flowproof_addons.session import Session, Upstream
 from flowproof_runner import upstream
 from flowproof_runner.boundary import Boundary, Outcome
-from flowproof_runner.containment.policy import Policy
 from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.doctor import via
+from flowproof_runner.doctor.patient import Bench, Patient
 from flowproof_runner.drivers.base import Addresses, DriverResult, Task
-from flowproof_runner.drivers.command import Command
 from flowproof_runner.drivers.handles import handles
-from flowproof_runner.habitat.habitat import Habitat, Wanted, settled
-
-PROMPT = "Say OK and nothing else."
-
-
-@dataclass(frozen=True, slots=True)
-class Patient:
-    """The agent to examine."""
-
-    words: tuple[str, ...]
-    cwd: Path
-    shell: Mapping[str, str] = field(repr=False)
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    prompt: str = PROMPT
-    timeout_s: float = 60.0
-    mcp: tuple[McpServer, ...] = ()
-    policy: Policy = field(default_factory=Policy)
-    """Where it may go besides: the spec's `agent.allow_egress`."""
-    wanted: Wanted = field(default_factory=lambda: Wanted("doctor", Path()))
-    """The home, workspace and clock its spec asks for."""
-    client: str = ""
-    """The profile its spec names."""
-
-    @property
-    def shown(self) -> str:
-        """Its command, as one would type it."""
-        return shlex.join(self.words)
+from flowproof_runner.habitat.habitat import Habitat, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +48,7 @@ def _examine(
             id=folder.name,
             phase="record",
             folder=folder,
+            port=patient.port,
             upstreams={upstream.ANY: Upstream(url=model)},
             mcp=patient.mcp,
             secrets=upstream.secrets(patient.shell, registry),
@@ -87,14 +59,8 @@ def _examine(
     spawner = ContainedSpawner(patient.policy, folder)
     try:
         shell = habitat.shell(patient.shell)
-        driver = Command(
-            patient.words,
-            habitat.directory,
-            shell,
-            habitat.overrides(shell, {**via.variables(opened.url), **patient.env}),
-            upstream.key_variables(registry),
-            spawner,
-        )
+        env = habitat.overrides(shell, {**via.variables(opened.url), **patient.env})
+        driver = patient.drive(Bench(habitat.directory, shell, env, upstream.key_variables(registry), spawner))
         addresses = Addresses(via.handle_url(opened.url), opened.mcp_urls, opened.mcp_servers)
         habitat.furnish(handles(patient.prompt, addresses, folder, habitat.places))
         # A divergence cannot happen while recording; what else sets this event must not cut the examination short.
@@ -102,4 +68,5 @@ def _examine(
         agent = driver.run(task)
     finally:
         outcome = opened.close()
-    return Examination(outcome, agent, spawner.report, habitat.clock is None or habitat.clock.honoured)
+    contained = ContainmentReport(patient.uncontained) if patient.uncontained else spawner.report
+    return Examination(outcome, agent, contained, habitat.clock is None or habitat.clock.honoured)
