@@ -14,8 +14,10 @@ LISTENED = "egress.listen"
 UNCERTIFIED = "egress.uncertified"
 WROTE = "side_effect.fs_write"
 WROTE_UNCERTIFIED = "side_effect.uncertified"
-_SHOWN = 100
+_SHOWN = 20
 """Lines about destroyed files: a removed node_modules would fill a log."""
+_BYTECODE = "/__pycache__/"
+"""What Python compiles for itself: replaced by the thousand at the first import of an SDK, and nothing is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def notes(report: ContainmentReport, entries: Sequence[str] | None, *, certify: 
 
 def observation(report: ContainmentReport) -> tuple[str, ...]:
     """The lines about destroyed files for stderr; none when nothing was destroyed. They are stored nowhere."""
-    destroyed = [event for event in report.files if event.destructive]
+    destroyed = [
+        event for event in report.files if event.destructive and not all(_BYTECODE in path for path in event.paths)
+    ]
     if not destroyed:
         return ()
     plural = "" if len(destroyed) == 1 else "s"

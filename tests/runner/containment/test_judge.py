@@ -143,6 +143,9 @@ def test_the_observation_is_printed_only_when_something_was_destroyed() -> None:
         "  openat [O_WRONLY|O_TRUNC] (unresolved) at 0 ms",
     )
     many = judge.observation(ContainmentReport(ENFORCED, files=WROTE.files * 1000))
-    assert (len(many), many[-1]) == (102, "  … and 3,900 more")
+    assert (len(many), many[-1]) == (22, "  … and 3,980 more")
     made = FileEvent("openat", ("/a",), "O_WRONLY|O_CREAT|O_TRUNC", existed=False)
-    assert judge.observation(ContainmentReport(ENFORCED, files=(made,))) == ()
+    compiled = FileEvent("rename", ("/sdk/__pycache__/a.pyc.1", "/sdk/__pycache__/a.pyc"))
+    assert judge.observation(ContainmentReport(ENFORCED, files=(made, compiled))) == ()
+    stolen = FileEvent("rename", ("/work/data/a.csv", "/sdk/__pycache__/a.pyc"))
+    assert len(judge.observation(ContainmentReport(ENFORCED, files=(compiled, stolen)))) == 2
