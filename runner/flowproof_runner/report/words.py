@@ -35,7 +35,7 @@ def end(agent: AgentEnd) -> str:
     """How the agent ended, as the second half of a sentence."""
     after = f"after {seconds(agent.duration_s)}"
     if agent.ending != "exited":
-        return f"{_STOPPED.get(agent.ending, agent.ending)} {after}"
+        return f"{_STOPPED.get(agent.ending, agent.ending)}, {after}"
     if agent.signal is not None:
         return f"ended by signal {agent.signal} {after}"
     if agent.exit_code is not None:

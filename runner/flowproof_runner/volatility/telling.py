@@ -24,7 +24,8 @@ def with_second(flow: FlowResult, second: Second, written: bool) -> FlowResult:
         where=flow.spec,
         detail="\n".join(lines(told)),
     )
-    failed = {"verdict": "fail", "exit_code": int(Exit.FAILED), "findings": (*flow.findings, found)}
+    agent = second.result.agent if second.result.verdict != "pass" else None  # that of the recording did well
+    failed = {"verdict": "fail", "exit_code": int(Exit.FAILED), "findings": (*flow.findings, found), "agent": agent}
     return flow.model_copy(update={**failed, "again": told})
 
 

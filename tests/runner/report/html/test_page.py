@@ -102,7 +102,7 @@ def test_all_that_is_known_is_said() -> None:
         "198.51.100.7:443 · tcp · telemetry.example · 3 times",
         "0.0.0.0:9229 · 127.0.0.1:9229",
         "control sec.travel-01: Bookings need a confirmation",
-        "The agent was stopped after leaving the recording after 0.9 s.",
+        "The agent was stopped after leaving the recording, after 0.9 s.",
         "openai.BadRequestError",
         "OPENAI_API_KEY is not set",
         "stepz: unknown key",
