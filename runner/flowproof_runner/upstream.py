@@ -13,6 +13,7 @@ from flowproof_addons.session import Upstream
 
 UPSTREAM = "FLOWPROOF_AGENT_UPSTREAM"
 KEY = "FLOWPROOF_AGENT_KEY"
+AUTHORITIES = "SSL_CERT_FILE"
 ANY = "*"
 """In a session's upstreams: all other dialects, and side calls."""
 
@@ -46,6 +47,8 @@ def upstreams(shell: Mapping[str, str], registry: Registry) -> dict[str, Upstrea
     named = {name: _upstream(shell, registry.named(name), place) for name, place in found.items()}
     rest = _rest(shell, named)
     _require_key(named | rest, found, shell, registry)
+    if any(upstream.url.startswith("https:") for upstream in (named | rest).values()):
+        _require_authorities(shell.get(AUTHORITIES, ""))
     return named | rest
 
 
@@ -124,6 +127,21 @@ def _require_key(
         f"no key for the upstream in {source}: set {KEY}, or one of {', '.join(key_variables(registry))}"
         f" (any text will do if the upstream asks for none)"
     )
+
+
+def _require_authorities(file: str) -> None:
+    """mitmproxy would only say that a connection failed."""
+    if not file:
+        return
+    import ssl  # only who records from https needs it
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except OSError as error:  # SSLError is one: no certificate in it
+        raise UpstreamError(
+            f"{AUTHORITIES}={file!r} cannot be used: {error.strerror or error}; give a PEM file that holds the"
+            " certificates of the authorities to trust, or unset it"
+        ) from error
 
 
 def _is_loopback(url: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, Self
 
-_PATIENCE_S = 30.0
+PATIENCE_S = 30.0
 
 
 class Cut(Enum):
@@ -107,6 +108,8 @@ class Upstream:
     """Holds that nobody released: what should have been relayed was not."""
     connections: int = 0
     port: int = 0
+    tls: ssl.SSLContext | None = None
+    """Given: it speaks https, as whoever the certificate says."""
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _gates: dict[str, asyncio.Event] = field(default_factory=dict)
     _server: asyncio.Server | None = None
@@ -116,7 +119,7 @@ class Upstream:
         up = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(up,), name="upstream")
         self._thread.start()
-        assert up.wait(_PATIENCE_S)
+        assert up.wait(PATIENCE_S)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -125,7 +128,7 @@ class Upstream:
     @property
     def url(self) -> str:
         """Base URL, without `/v1`."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}"
 
     @property
     def bodies(self) -> list[Any]:
@@ -137,12 +140,13 @@ class Upstream:
         if self._thread is None:
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_PATIENCE_S)
+        self._thread.join(PATIENCE_S)
         self._thread = None
 
     def _serve(self, up: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
-        self._server = self._loop.run_until_complete(asyncio.start_server(self._connection, "127.0.0.1", self.port))
+        starting = asyncio.start_server(self._connection, "127.0.0.1", self.port, ssl=self.tls)
+        self._server = self._loop.run_until_complete(starting)
         self.port = self._server.sockets[0].getsockname()[1]
         up.set()
         self._loop.run_forever()
@@ -171,7 +175,7 @@ class Upstream:
 
     async def _hold(self, name: str) -> None:
         try:
-            await asyncio.wait_for(self._gate(name).wait(), _PATIENCE_S)
+            await asyncio.wait_for(self._gate(name).wait(), PATIENCE_S)
         except TimeoutError:
             self.missed.append(name)
 

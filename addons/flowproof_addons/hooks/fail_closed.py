@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from mitmproxy import http
 
 from flowproof_addons.dialects.base import ErrorText
+from flowproof_addons.errors import FlowproofError
 from flowproof_addons.hooks.crossing import of, refuse
 
 _log = logging.getLogger(__name__)
@@ -27,8 +28,11 @@ def fail_closed[T](hook: Hook[T]) -> Callable[[T, http.HTTPFlow], Coroutine[None
             result = hook(addon, flow)
             if inspect.isawaitable(result):
                 await result
+        except FlowproofError as error:
+            _end(flow, str(error))  # what a user can mend is no bug of ours, and says what to do
         except Exception as error:
-            _end(flow, f"{getattr(hook, '__qualname__', 'hook')}: {type(error).__name__}: {error}")
+            where = getattr(hook, "__qualname__", "hook")
+            _end(flow, f"flowproof failed inside the boundary: {where}: {type(error).__name__}: {error}")
             _log.debug("%s", traceback.format_exc())
 
     return wrapped
@@ -38,8 +42,6 @@ def _end(flow: http.HTTPFlow, words: str) -> None:
     crossing = of(flow)
     if crossing is not None:
         crossing.settled = True
-        crossing.live.problem(f"flowproof failed inside the boundary: {words}")
+        crossing.live.problem(words)
     if flow.response is None or flow.response.stream is False:
-        refuse(
-            flow, ErrorText(f"flowproof failed: {words}", "flowproof_internal"), crossing.dialect if crossing else None
-        )
+        refuse(flow, ErrorText(words, "flowproof_internal"), crossing.dialect if crossing else None)

@@ -11,6 +11,7 @@ from flowproof_addons.hooks.crossing import cut_off, of, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live.answer import answer
 from flowproof_addons.live.progress import ABANDONED, Crossing
+from flowproof_addons.live.proxies import authorization
 from flowproof_addons.live.route import route
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.session import Upstream
@@ -34,6 +35,13 @@ class Model:
             await _replay(flow, crossing)
         else:
             _forward(flow, crossing)
+
+    def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
+        """The proxy's own credentials, where the shell has some, go to the proxy and no further."""
+        address = flow.server_conn.address
+        word = authorization((address[0], address[1]), os.environ) if address else None
+        if word is not None:
+            flow.request.headers["proxy-authorization"] = word
 
 
 async def _replay(flow: http.HTTPFlow, crossing: Crossing) -> None:

@@ -147,7 +147,8 @@ class Live:
 
     def problem(self, words: str) -> None:
         """Something of ours or of the machine went wrong: the verdict is `error`, whatever else happened."""
-        self.problems.append(words)
+        if words not in self.problems:  # a client that tries again meets the same
+            self.problems.append(words)
         self._emit({"event": "problem", "text": words})
 
     def arrived(self, crossing: Crossing) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from flowproof_addons.errors import FlowproofError
+from flowproof_addons.live.proxies import proxy
 
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?(?=/|$)")
 _VERSIONED_APIS = ("openai-", "anthropic-")
@@ -15,7 +16,7 @@ _VERSIONED_APIS = ("openai-", "anthropic-")
 
 
 class RouteError(FlowproofError):
-    """An upstream or proxy URL that cannot be used."""
+    """An upstream URL that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,25 @@ def route(base: str, path: str, dialect: str | None, environment: Mapping[str, s
 
     A version segment (`/v1`) both sides name appears once; a missing one is added for the APIs that always have it.
 
-    Raises RouteError if `base` is no http(s) URL.
+    Raises RouteError if `base` is no http(s) URL, ProxyError if the environment's proxy cannot be used.
     """
     parts = urlsplit(base)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise RouteError(f"upstream {base!r} is not an http(s) URL; give one like 'https://api.example.com/v1'")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     joined = _join(parts.path.rstrip("/"), path, dialect)
-    return Route(parts.scheme, parts.hostname, port, joined, _proxy(parts.scheme, parts.hostname, port, environment))
+    return Route(parts.scheme, parts.hostname, port, joined, proxy(parts.scheme, parts.hostname, port, environment))
+
+
+def unreachable(origin: str, proxy: tuple[str, int] | None, reason: str) -> str:
+    """What the user is told of a connection that failed, with what to look at."""
+    through = f" through the proxy {proxy[0]}:{proxy[1]}" if proxy else ""
+    words = f"the upstream {origin} cannot be reached{through}: {reason}"
+    if "certificate" in reason.lower():
+        return f"{words}; if its authority is one of your own, set SSL_CERT_FILE to the authority's certificate (PEM)"
+    if proxy:
+        return f"{words}; check HTTP_PROXY, HTTPS_PROXY and NO_PROXY, and that the proxy lets you through"
+    return f"{words}; check FLOWPROOF_AGENT_UPSTREAM (or the provider's *_BASE_URL), and that the server is up"
 
 
 def _join(prefix: str, path: str, dialect: str | None) -> str:
@@ -61,25 +73,3 @@ def _join(prefix: str, path: str, dialect: str | None) -> str:
     if not prefixed and not _VERSION.search(path) and dialect and dialect.startswith(_VERSIONED_APIS):
         return f"{prefix}/v1{path}"
     return prefix + path
-
-
-def _proxy(scheme: str, host: str, port: int, environment: Mapping[str, str]) -> tuple[str, int] | None:
-    """HTTP(S)_PROXY / ALL_PROXY and NO_PROXY, lower case first, as curl and Python read them."""
-
-    def read(name: str) -> str:
-        return environment.get(name.lower()) or environment.get(name.upper()) or ""
-
-    url = read(f"{scheme}_proxy") or read("all_proxy")
-    if not url or _bypassed(host, port, read("no_proxy")):
-        return None
-    parts = urlsplit(url if "//" in url else f"http://{url}")
-    if parts.scheme != "http" or not parts.hostname:
-        raise RouteError(f"{scheme.upper()}_PROXY={url!r} is not usable: only http:// proxies are; unset it or use one")
-    return parts.hostname, parts.port or 80
-
-
-def _bypassed(host: str, port: int, no_proxy: str) -> bool:
-    """NO_PROXY: `*`, hosts, domain suffixes with or without the dot, each with an optional port."""
-    names = [name.strip().lower().lstrip(".") for name in no_proxy.split(",") if name.strip()]
-    own = (host.lower(), f"{host.lower()}:{port}")
-    return any(name == "*" or name in own or any(o.endswith("." + name) for o in own) for name in names)

@@ -29,7 +29,7 @@ def write(path: Path, data: bytes) -> None:
 
     A symbolic link is followed. The file keeps its mode; a new one gets the usual one. Raises OSError.
     """
-    path = path.resolve()
+    path = Path(os.path.realpath(path))  # `resolve` gives up on links that lead in a circle
     temporary = path.with_name(f".{path.name[:_KEPT]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowproof_addons.live.route import Route, RouteError, route
+from flowproof_addons.live.route import Route, RouteError, route, unreachable
 
 OPENAI, ANTHROPIC, OLLAMA = "openai-chat", "anthropic-messages", "ollama-chat"
 
@@ -37,30 +37,31 @@ def test_scheme_host_and_port_come_from_the_upstream_alone() -> None:
     assert route("http://[::1]", "/v1/x", None, {}).address == ("::1", 80)
 
 
-@pytest.mark.parametrize(
-    ("environment", "proxy"),
-    [
-        ({"HTTPS_PROXY": "http://proxy.example:3128"}, ("proxy.example", 3128)),
-        ({"https_proxy": "proxy.example"}, ("proxy.example", 80)),
-        ({"ALL_PROXY": "http://proxy.example:1"}, ("proxy.example", 1)),
-        ({"HTTP_PROXY": "http://proxy.example:3128"}, None),
-        ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": "api.example"}, None),
-        ({"HTTPS_PROXY": "http://p:1", "NO_PROXY": ".example"}, None),
-        ({"HTTPS_PROXY": "http://p:1", "no_proxy": "*"}, None),
-        ({"HTTPS_PROXY": "http://p:1", "no_proxy": "api.example:443"}, None),
-        ({"HTTPS_PROXY": "http://p:1", "no_proxy": "other.example, pi.example"}, ("p", 1)),
-    ],
-)
-def test_proxy_variables_are_honoured(environment: dict[str, str], proxy: tuple[str, int] | None) -> None:
-    assert route("https://api.example/v1", "/v1/x", None, environment).proxy == proxy
-
-
 @pytest.mark.parametrize("base", ["", "api.example", "ftp://h", "https://"])
 def test_an_unusable_upstream_is_named(base: str) -> None:
     with pytest.raises(RouteError, match=repr(base)):
         route(base, "/v1/x", None, {})
 
 
-def test_a_proxy_that_is_not_http_is_refused() -> None:
-    with pytest.raises(RouteError, match="socks5"):
-        route("https://h", "/v1/x", None, {"https_proxy": "socks5://p:1080"})
+def test_a_route_leads_through_the_proxy() -> None:
+    way = route("https://api.example/v1", "/v1/x", None, {"https_proxy": "http://p:1"})
+    assert (way.host, way.proxy, way.address) == ("api.example", ("p", 1), ("p", 1))
+
+
+@pytest.mark.parametrize(
+    ("proxy", "reason", "advice"),
+    [
+        (None, "[Errno 111] Connect call failed", "FLOWPROOF_AGENT_UPSTREAM"),
+        (
+            ("p", 1),
+            "[Errno 111] Connect call failed",
+            "the proxy p:1: [Errno 111] Connect call failed; check HTTP_PROXY",
+        ),
+        (("p", 1), "Certificate verify failed: self-signed certificate", "SSL_CERT_FILE"),
+    ],
+)
+def test_an_upstream_that_is_not_reached_is_told_with_what_to_look_at(
+    proxy: tuple[str, int] | None, reason: str, advice: str
+) -> None:
+    told = unreachable("https://h:443", proxy, reason)
+    assert "https://h:443" in told and reason in told and advice in told
