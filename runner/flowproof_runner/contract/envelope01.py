@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Literal
 
 from flowproof_runner.contract.expect01 import Expect01
-from flowproof_runner.contract.grammar import Envelope
+from flowproof_runner.contract.grammar import OneServer
 from flowproof_runner.contract.import01 import import_expect
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.spec.problems import Complaint, Loc
 
 
-class Envelope01(Envelope):
+class Envelope01(OneServer):
     """A contract file of version 0.1."""
 
     schemaVersion: Literal["0.1"]

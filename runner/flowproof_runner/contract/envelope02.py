@@ -8,14 +8,14 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from flowproof_runner.contract.grammar import Envelope, Redaction
+from flowproof_runner.contract.grammar import Envelope, OneServer, Redaction
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.spec.fields import Words
 from flowproof_runner.spec.problems import Complaint, Loc, refuse
 
 
-class Envelope02(Envelope):
+class Written02(Envelope):
     """A contract file whose `expect:` is the one of specs."""
 
     schemaVersion: Literal["0.2"]
@@ -48,3 +48,7 @@ class Envelope02(Envelope):
         """See Envelope."""
         contract, complaints = compile_expect(self.expect, self.fixtures.keys(), lambda loc: where(("expect", *loc)))
         return contract, tuple(replace(each, at=("expect", *each.at)) for each in complaints)
+
+
+class Envelope02(Written02, OneServer):
+    """The same with at most one server."""

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from flowproof_addons.trace import plain
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.fixture_file import FixtureReader
-from flowproof_runner.contract.grammar import Envelope, Mcp, Redaction
+from flowproof_runner.contract.grammar import Envelope, Redaction
+from flowproof_runner.contract.servers import AnsweringServer
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.gate import Enforced
 from flowproof_runner.expectations.contract.lint import enforceable, lint
@@ -36,7 +38,7 @@ class ContractFile:
     fixtures: Mapping[str, tuple[Case, ...]] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     enforced: frozenset[Enforced] = frozenset()
-    mcp: Mcp | None = None
+    servers: tuple[AnsweringServer, ...] = ()
     redaction: Redaction | None = None
     max_duration_ms: int | None = None
     outcome_schema: JsonValue = None
@@ -56,21 +58,21 @@ def load(path: Path, *, answered: bool = False) -> ContractFile:
     Raises SpecError with every problem found.
     """
     try:
-        text = path.read_text("utf-8")
+        text = plain.read(path).decode("utf-8")
     except OSError as error:
         raise SpecError([Problem(str(path), 0, 0, "", f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
         raise SpecError([Problem(str(path), 0, 0, "", "is not UTF-8 text")]) from error
     document = _json(text, path) if path.suffix == ".json" else read(text, str(path))
     envelope = _validated(document)
-    return _Loader(document, path, envelope, answered or envelope.mcp is not None).load()
+    return _Loader(document, path, envelope, answered or bool(envelope.servers)).load()
 
 
 def _json(text: str, path: Path) -> Document:
     """JSON is read as JSON, for YAML refuses some of it (tabs); only the file can be named then."""
     try:
         root = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SpecError([Problem(str(path), 0, 0, "", f"is not JSON: {error}")]) from error
     return Document(str(path), root, values={(): Place(1, 1)})
 
@@ -85,19 +87,23 @@ def _validated(document: Document) -> Envelope:
             else f"found {found!r}"
         )
         raise SpecError([document.problem(("schemaVersion",), Complaint(f'accepted: "0.1", "0.2"; {hint}'))])
-    model = _model(version)
+    model = _model(version, listed=isinstance(document.root, dict) and isinstance(document.root.get("mcp"), list))
     try:
         return model.model_validate(document.root)
     except ValidationError as error:
         raise SpecError(errors.problems(error, document, model)) from error
 
 
-def _model(version: str) -> type[Envelope]:
-    """Imported by version, for building one grammar's models takes longer than reading a file."""
+def _model(version: str, *, listed: bool) -> type[Envelope]:
+    """Imported as needed, for building one grammar's models takes longer than reading a file."""
     if version == "0.1":
         from flowproof_runner.contract.envelope01 import Envelope01
 
         return Envelope01
+    if listed:
+        from flowproof_runner.contract.envelope_servers import EnvelopeServers
+
+        return EnvelopeServers
     from flowproof_runner.contract.envelope02 import Envelope02
 
     return Envelope02
@@ -136,7 +142,7 @@ class _Loader:
             fixtures=fixtures,
             command=envelope.adapter.command if envelope.adapter is not None else (),
             enforced=frozenset({"forbidden", "confirmation"}) if envelope.enforcement.preDispatch else frozenset(),
-            mcp=envelope.mcp,
+            servers=envelope.servers,
             redaction=envelope.hidden,
             max_duration_ms=envelope.performance.maxDurationMs,
             outcome_schema=_outcome_schema(contract),
@@ -150,27 +156,23 @@ class _Loader:
         return contract
 
     def _with_limits(self, contract: Contract) -> Contract:
-        extra: list[Budget | Lane] = []
-        limit, mcp = self.envelope.performance.maxDurationMs, self.envelope.mcp
-        if mcp is not None:
-            tools = self._resolved(mcp.toolSnapshot, ("mcp", "toolSnapshot")) if mcp.toolSnapshot is not None else None
-            tools = tools.get("tools") if isinstance(tools, dict) else tools  # as `contract snapshot` writes it
-            extra.append(
-                Lane(
-                    id="mcp",
-                    where=self.document.where(("mcp",)),
-                    server="",
-                    call_ms=mcp.maxToolDurationMs,
-                    result_bytes=mcp.maxResponseBytes,
-                    errors=True,
-                    tools=tools,
-                    capabilities=mcp.capabilitySnapshot,
-                )
-            )
+        extra: list[Budget | Lane] = [self._lane(server) for server in self.envelope.servers]
+        limit = self.envelope.performance.maxDurationMs
         if limit is not None:
             where = self.document.where(("performance",))
             extra.append(Budget(id="performance.maxDurationMs", where=where, duration_ms=limit))
         return replace(contract, expectations=(*contract.expectations, *extra))
+
+    def _lane(self, server: AnsweringServer) -> Lane:
+        """What the server is held to, its snapshot read: a list of tools, or an object with capabilities too."""
+        lane = replace(server.lane, where=self.document.where(server.loc))
+        if server.snapshot is None:
+            return lane
+        found = self._resolved(server.snapshot, (*server.loc, "snapshot" if server.variables else "toolSnapshot"))
+        if not isinstance(found, dict):
+            return replace(lane, tools=found)
+        capabilities = lane.capabilities if lane.capabilities is not None else found.get("capabilities")
+        return replace(lane, tools=found.get("tools"), capabilities=capabilities)
 
     def _fixture(self, tool: str, node: JsonValue) -> tuple[Case, ...]:
         reader = FixtureReader(self.path.parent)

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from flowproof_runner.expectations.contract.model import Contract
+from flowproof_runner.contract.servers import AnsweringServer
+from flowproof_runner.expectations.contract.model import Contract, Lane
 from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Text, Words
 from flowproof_runner.spec.problems import Complaint, Loc
 
@@ -78,7 +79,6 @@ class Envelope(Part):
     fixtures: dict[str, Json] = Field(default_factory=dict)
     adapter: AdapterCommand | None = None
     enforcement: Enforcement = Enforcement()
-    mcp: Mcp | None = None
     performance: Performance = Performance()
 
     @property
@@ -94,8 +94,52 @@ class Envelope(Part):
     @property
     def hidden(self) -> Redaction | None:
         """Whose values are never written."""
-        return self.mcp.redaction if self.mcp is not None else None
+        return None
+
+    @property
+    def servers(self) -> tuple[AnsweringServer, ...]:
+        """The MCP servers that answer."""
+        raise NotImplementedError
 
     def compiled(self, where: Callable[[Loc], str]) -> tuple[Contract, tuple[Complaint, ...]]:
         """The contract, with everything wrong in it located from the top of the file on."""
         raise NotImplementedError
+
+
+class OneServer(Envelope):
+    """A contract file with at most one server, called `mcp`."""
+
+    mcp: Mcp | None = None
+
+    @property
+    def hidden(self) -> Redaction | None:
+        """See Envelope."""
+        return self.mcp.redaction if self.mcp is not None else None
+
+    @property
+    def servers(self) -> tuple[AnsweringServer, ...]:
+        """See Envelope."""
+        mcp = self.mcp
+        if mcp is None:
+            return ()
+        lane = Lane(
+            id="mcp",
+            server="",
+            call_ms=mcp.maxToolDurationMs,
+            result_bytes=mcp.maxResponseBytes,
+            errors=True,
+            capabilities=mcp.capabilitySnapshot,
+        )
+        return (
+            AnsweringServer(
+                name="mcp",
+                loc=("mcp",),
+                lane=lane,
+                command=mcp.server.command,
+                env=mcp.server.env,
+                cwd=mcp.server.cwd,
+                startup_s=mcp.startupTimeoutMs / 1000,
+                call_s=(mcp.requestTimeoutMs or max(2 * (mcp.maxToolDurationMs or 1000), 1000)) / 1000,
+                snapshot=mcp.toolSnapshot,
+            ),
+        )

@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.contract.answering import answering
 from flowproof_runner.contract.file import ContractFile
 from flowproof_runner.drivers import adapter_session
 from flowproof_runner.drivers.adapter import Adapter, AdapterRun
 from flowproof_runner.drivers.backend import BackendContext, ToolBackend, frozen
-from flowproof_runner.drivers.fixtures import Fixtures
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.contract.evaluate import Exercise, judge
 from flowproof_runner.expectations.contract.gate import Gate
@@ -73,7 +73,7 @@ def run(
     words = tuple(command) or file.command
     if not words:
         raise ContractError(f"{file.path}: no command to run: give one after --, or adapter.command in the file")
-    if backend is not None and file.mcp is not None:
+    if backend is not None and file.servers:
         raise ContractError(f"{file.path}: has mcp: and was given a backend; only one of them can answer the calls")
     setting = setting or Setting()
     adapter = Adapter(
@@ -84,7 +84,7 @@ def run(
         message=file.message,
         data=file.data,
         has_data=file.has_data,
-        backend=backend or answering(file, setting),
+        backend=backend or answering(file, setting.cwd, setting.env),
         gate=Gate(file.contract, file.enforced).refusal if file.enforced else None,
         context=_context(file),
         timeout_s=file.timeout_s,
@@ -114,24 +114,6 @@ def judged(file: ContractFile, command: tuple[str, ...], started: datetime, ran:
         agent_exit=ran.exit_code,
         broken=ran.problem is not None,
     )
-
-
-def answering(file: ContractFile, setting: Setting) -> ToolBackend:
-    """The backend the file itself asks for."""
-    if file.mcp is None:
-        return Fixtures(file.fixtures)
-    from flowproof_runner.drivers.mcp_backend import McpBackend, StdioServer
-
-    mcp = file.mcp
-    server = StdioServer(
-        name="mcp",
-        words=mcp.server.command,
-        cwd=setting.cwd / mcp.server.cwd,
-        env={**setting.env, **mcp.server.env},
-        startup_s=mcp.startupTimeoutMs / 1000,
-        call_s=(mcp.requestTimeoutMs or max(2 * (mcp.maxToolDurationMs or 1000), 1000)) / 1000,
-    )
-    return McpBackend((server,))
 
 
 def _context(file: ContractFile) -> BackendContext:

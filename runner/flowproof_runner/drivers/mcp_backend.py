@@ -61,13 +61,16 @@ class McpBackend:
     """Answers elicitation and other requests of the servers."""
     _open: dict[str, tuple[Server, Client]] = field(default_factory=dict)
     _routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    _ends: float = float("inf")
+    """When the run ends, whatever a call has left; on the clock of `time.monotonic`."""
 
     def start(self, context: BackendContext) -> Sequence[Discovery]:
         """Connect to every server and read its catalogue. Raises McpFailure."""
         found = []
+        self._ends = time.monotonic() + context.timeout_s
         for server in self.servers:
             started = time.monotonic()
-            deadline = started + min(server.startup_s, context.timeout_s)
+            deadline = min(started + server.startup_s, self._ends)
             client = Client(server.connect(), server.name, self.answering)
             self._open[server.name] = server, client
             capabilities = client.initialize(deadline)
@@ -84,7 +87,8 @@ class McpBackend:
         of, name = self._routes[tool]
         server, client = self._open[of]
         started = time.monotonic()
-        result = client.call("tools/call", {"name": name, "arguments": dict(arguments)}, started + server.call_s)
+        deadline = min(started + server.call_s, self._ends)
+        result = client.call("tools/call", {"name": name, "arguments": dict(arguments)}, deadline)
         took = (time.monotonic() - started) * 1000
         size = len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode())
         value = unwrapped(result)

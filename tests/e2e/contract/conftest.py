@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -69,3 +72,27 @@ def agent(shop: Path) -> Callable[..., list[str]]:
         return [sys.executable, "-S", str(path)]
 
     return command
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """A streamable HTTP server of the official SDK, with the tool `add`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path / "server.log"
+    script = Path(__file__).with_name("mcp_http.py")
+    with log.open("wb") as out:
+        server = subprocess.Popen([sys.executable, str(script), str(port)], stdout=out, stderr=out)
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.kill()
+        server.wait()

@@ -18,9 +18,12 @@ def send(message: object) -> None:
 
 
 def answer(name: str, arguments: dict[str, object]) -> dict[str, object]:
-    """The result of one call."""
+    """The result of one call, which is written down where `SHOP_CALLS` says so."""
+    if "SHOP_CALLS" in os.environ:
+        with open(os.environ["SHOP_CALLS"], "a") as file:
+            file.write(name + "\n")
     if name == "slow":
-        time.sleep(0.3)
+        time.sleep(float(str(arguments.get("s", 0.3))))
     if name == "order" and arguments.get("id") == "?":
         return {"content": [{"type": "text", "text": "no such order"}], "isError": True}
     data = {"id": arguments.get("id"), "amount": 5, "home": os.environ.get("SHOP", "")}

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -24,7 +21,6 @@ from flowproof_runner.drivers.mcp_client import McpFailure
 from flowproof_runner.entry import run as flowproof
 
 SERVER = (sys.executable, "-S", str(Path(__file__).with_name("mcp_shop.py")))
-HTTP_SERVER = Path(__file__).with_name("mcp_http.py")
 TOOLS: list[JsonValue] = [
     {"name": "order", "inputSchema": {"required": ["x", "id"], "type": "object"}},
     {"name": "refund", "inputSchema": {"type": "object"}},
@@ -133,29 +129,6 @@ def test_several_servers_and_fixtures_answer_one_run() -> None:
 def test_a_url_that_is_none_is_refused() -> None:
     with pytest.raises(McpFailure, match="no http URL"):
         McpBackend((HttpServer("h", "file:///etc"),)).start(BackendContext("s"))
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    """A streamable HTTP server of the official SDK."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = tmp_path / "server.log"
-    with log.open("wb") as out:
-        server = subprocess.Popen([sys.executable, str(HTTP_SERVER), str(port)], stdout=out, stderr=out)
-    try:
-        deadline = time.monotonic() + 30
-        while True:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        server.kill()
-        server.wait()
 
 
 def test_a_server_behind_a_url_answers_too(url: str) -> None:
