@@ -59,3 +59,12 @@ def test_the_command_exists_and_has_these_options(page: str, command: str) -> No
 
 def test_there_are_commands_to_check() -> None:
     assert {page for page, _ in commands()} >= {"README.md", "cli.md", "tutorial.md", "healing.md"}
+
+
+def test_every_command_is_in_the_table_of_the_command_line() -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    page = (ROOT / "docs" / "cli.md").read_text()
+    listed = set(re.findall(r"^\| `([a-z-]+)", page, re.MULTILINE))
+    shown = {name for name, command in group.commands.items() if not command.hidden}
+    assert shown - listed == set()
