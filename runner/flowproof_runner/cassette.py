@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
+from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import Trace
 from flowproof_runner import conversation, faults, plan
@@ -48,6 +49,16 @@ def load(spec: LoadedSpec) -> Trace:
             f" spec has now: record again: flowproof record {spec.path}"
         )
     return trace
+
+
+def refuse_foreign(spec: LoadedSpec, trace: Trace, registry: Registry) -> None:
+    """Raises CassetteError if it holds turns of an API that nothing here knows: they could not be told from others."""
+    for name in dict.fromkeys(turn.dialect for turn in trace.turns):
+        if name is not None and registry.named(name) is None:
+            raise CassetteError(
+                f"{path_of(spec.path)}: was recorded with the dialect {name!r}, which is not here: install the package"
+                " that brings it, or name its file under `addons:` in suite.yaml"
+            )
 
 
 def notes(spec: LoadedSpec, trace: Trace) -> tuple[str, ...]:

@@ -151,6 +151,7 @@ class Flows:
 
     def _replay(self, draft: Draft) -> None:
         recorded = cassette.load(draft.spec)
+        cassette.refuse_foreign(draft.spec, recorded, self.around.registry)
         draft.cassette = cassette.path_of(draft.spec.path)
         draft.notes += cassette.notes(draft.spec, recorded)
         outcome = self._agent(draft, {})
