@@ -151,9 +151,10 @@ def unserved(indexes: Sequence[int], recorded: Sequence[Exchange], where: str, c
     numbers = {index: number for number, index in enumerate((i for i, e in enumerate(recorded) if e.is_turn), start=1)}
     shown = ", ".join(f"{numbers[index]}{_part(recorded[index])}" for index in turns[:_SHOWN])
     shown += ", …" if len(turns) > _SHOWN else ""
+    were = "was" if len(turns) == 1 else "were"
     yield Finding(
         id="model.unserved",
-        message=f"{len(turns)} of {len(numbers)} recorded turns were not asked for: {shown}",
+        message=f"{len(turns)} of {len(numbers)} recorded turns {were} not asked for: {shown}",
         detail="" if cause else "the agent ended earlier than when it was recorded; record again if that is meant",
         where=where,
         expected=len(numbers),

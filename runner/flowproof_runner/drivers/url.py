@@ -46,7 +46,7 @@ class Url:
             ending=ending,
             duration_s=time.monotonic() - started,
             stdout=_save(answered, task.folder),
-            notes=tuple(dict.fromkeys(f"the service answered {post.status}" for post in answered)),
+            notes=tuple(dict.fromkeys(f"the service answered {post.status}" for post in answered if not post.fine)),
         )
 
     def _converse(self, task: Task, chat: str, started: float, posts: list[_Post]) -> Ending:
@@ -63,7 +63,7 @@ class Url:
             Thread(target=post.send, name="post", daemon=True).start()
             ending = _watch(post, task, deadline)
             if post.failure is not None and not task.diverged.is_set():
-                raise post.failure
+                raise _failed(self.url, post.failure, task)
             if ending != "exited" or task.dialogue is None or task.diverged.is_set():
                 return ending
             asked = time.monotonic()
@@ -92,11 +92,10 @@ class _Post:
             headers={"content-type": "application/json", **headers},
             method="POST",
         )
-        self._url = url
         self._timeout_s = timeout_s
         self.body = b""
         self.status: int | None = None
-        self.failure: DriverError | None = None
+        self.failure: Exception | None = None
         self.ended = Event()
 
     def send(self) -> None:
@@ -109,9 +108,15 @@ class _Post:
         except TimeoutError:
             return  # the watcher's clock says so
         except (OSError, http.client.HTTPException, ValueError) as error:
-            self.failure = _unreachable(self._url, error)
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            self.failure = reason if isinstance(reason, Exception) else error
         finally:
             self.ended.set()
+
+    @property
+    def fine(self) -> bool:
+        """True for an answer nobody needs to hear of."""
+        return self.status is not None and 200 <= self.status < 300
 
     @property
     def text(self) -> str:
@@ -137,11 +142,11 @@ def _opener(request: urllib.request.Request) -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if direct else []))
 
 
-def _unreachable(url: str, error: Exception) -> DriverError:
-    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+def _failed(url: str, reason: Exception, task: Task) -> DriverError:
+    wiring = f"with its model base URL pointing at {task.addresses.url} (agent.proxy_port)"
     if isinstance(reason, ConnectionRefusedError):
-        return DriverError(
-            f"agent.url {url!r}: nothing listens there. Start the service first, with its model base URL pointing at"
-            " http://127.0.0.1:<agent.proxy_port>"
-        )
+        return DriverError(f"agent.url {url!r}: nothing listens there. Start the service first, {wiring}")
+    if isinstance(reason, ConnectionResetError | http.client.HTTPException):
+        why = "" if task.arrived() else f"; no model request of it arrived: start it {wiring}"
+        return DriverError(f"agent.url {url!r}: the service hung up without an answer{why}")
     return DriverError(f"agent.url {url!r} cannot be reached: {reason}")

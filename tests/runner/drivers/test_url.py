@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
@@ -18,7 +19,7 @@ type MakeTask = Callable[..., Task]
 
 
 class Service(ThreadingHTTPServer):
-    """Answers with `status`, after `go` where one is given."""
+    """Answers with `status` after `go`; with none at all where that is 0."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -39,6 +40,9 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         service.seen.append(({name.lower(): value for name, value in self.headers.items()}, body))
         service.go.wait(10)
+        if not service.status:
+            self.close_connection = True
+            return
         self.send_response(service.status)
         self.send_header("content-length", "2")
         self.end_headers()
@@ -62,7 +66,8 @@ def service() -> Iterator[Service]:
 def test_whatever_the_status_the_service_has_ended(make_task: MakeTask, service: Service, status: int) -> None:
     service.status = status
     result = Url(service.url).run(make_task())
-    assert (result.ending, result.exit_code, result.notes) == ("exited", None, (f"the service answered {status}",))
+    told = () if status == 200 else (f"the service answered {status}",)
+    assert (result.ending, result.exit_code, result.notes) == ("exited", None, told)
     assert result.stdout is not None and result.stdout.read_text() == "ok"
 
 
@@ -99,8 +104,19 @@ def test_nothing_listening_says_what_to_start(make_task: MakeTask) -> None:
             Url(url).run(make_task())
     assert str(caught.value) == (
         f"agent.url {url!r}: nothing listens there. Start the service first, with its model base URL pointing at"
-        " http://127.0.0.1:<agent.proxy_port>"
+        " http://127.0.0.1:41233 (agent.proxy_port)"
     )
+
+
+@pytest.mark.parametrize(("arrived", "wiring"), [(0, True), (1, False)])
+def test_a_service_that_hangs_up_is_told_from_one_that_is_not_there(
+    make_task: MakeTask, service: Service, arrived: int, wiring: bool
+) -> None:
+    """Most services do when their model cannot be reached, and that is what is wrong if no request came."""
+    service.status = 0
+    with pytest.raises(DriverError, match="the service hung up without an answer") as caught:
+        Url(service.url).run(replace(make_task(), arrived=lambda: arrived))
+    assert ("start it with its model base URL pointing at http://127.0.0.1:41233" in str(caught.value)) is wiring
 
 
 def test_only_http_addresses_are_accepted(make_task: MakeTask) -> None:
