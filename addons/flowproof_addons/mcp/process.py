@@ -32,6 +32,9 @@ _IDLE = 8
 """The same for a server that starts with less work than the system counts."""
 
 
+_LAST_BYTES = 2000
+
+
 class ServerStartError(FlowproofError):
     """A real MCP server cannot be started."""
 
@@ -58,6 +61,14 @@ class Server:
         """Where the server's lines come from."""
         assert self.process.stdout is not None
         return self.process.stdout
+
+    def last_words(self) -> str:
+        """Where its stderr is, and the last line in it, for a message on how it went wrong."""
+        with self.stderr.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
+            said = file.read().decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        return f"its stderr: {self.stderr}" + (f" ends with: {last}" if last else "")
 
     async def settle(self, within_s: float) -> None:
         """Wait until it has started up: until its tree stops using the processor.

@@ -39,7 +39,7 @@ class Servers:
             raise process.ServerStartError(
                 f"mcp.{self.declared.name}: {' '.join(self.declared.command)!r} ended with status "
                 f"{self._warm.process.returncode} after {time.monotonic() - began:.1f} s, before the agent started; "
-                f"its stderr: {self._warm.stderr}"
+                f"{self._warm.last_words()}"
             )
 
     async def serve(self, pipe: Pipe) -> None:
@@ -163,7 +163,7 @@ class _Link:
         name = self.owner.declared.name
         self.owner.lane.findings.add(
             f"mcp.server.{what}",
-            f"mcp.{name}: the server {words}; its stderr: {self.server.stderr}",
+            f"mcp.{name}: the server {words}; {self.server.last_words()}",
             problem=True,
         )
 

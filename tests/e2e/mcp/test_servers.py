@@ -126,7 +126,9 @@ def test_a_server_that_cannot_be_started_or_ends_at_once_fails_before_the_agent(
 
     with pytest.raises(ServerStartError, match=r"cannot be started in .*: No such file"):
         run(tmp_path, McpServer(name="odd", command=("/no/such/server",)), never)
-    with pytest.raises(ServerStartError, match=r"ended with status 1 after .* before the agent started"):
+    with pytest.raises(
+        ServerStartError, match=r"ended with status 1 after .* before the agent started; .* ends with: no licence"
+    ):
         run(tmp_path, odd("absent"), never)
 
 
