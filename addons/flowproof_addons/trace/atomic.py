@@ -27,9 +27,13 @@ def locked(folder: Path) -> Iterator[None]:
 def write(path: Path, data: bytes) -> None:
     """Put `data` in the place of `path`: temporary file, fsync, rename. Readable by its owner alone until it is whole.
 
-    A symbolic link is followed. The file keeps its mode; a new one gets the usual one. Raises OSError.
+    A symbolic link is followed, a device or pipe is written into. The file keeps its mode; a new one gets the usual
+    one. Raises OSError.
     """
     path = Path(os.path.realpath(path))  # `resolve` gives up on links that lead in a circle
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(data)
+        return
     temporary = path.with_name(f".{path.name[:_KEPT]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

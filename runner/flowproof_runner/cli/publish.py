@@ -11,7 +11,7 @@ from typing import TextIO
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import streams
+from flowproof_runner import streams, writing
 from flowproof_runner.findings import Exit
 from flowproof_runner.report import console, github, json, junit, style
 from flowproof_runner.report.style import Style
@@ -51,7 +51,7 @@ class Outlet:
         for path, text in self._files(run, folder):
             _write(path, text)
         if self.shell.get("GITHUB_STEP_SUMMARY"):
-            _write(Path(self.shell["GITHUB_STEP_SUMMARY"]), github.step_summary(run), append=True)
+            _append(Path(self.shell["GITHUB_STEP_SUMMARY"]), github.step_summary(run))
         if self.as_json:
             _print(json.render(run).encode())
 
@@ -87,10 +87,16 @@ def _print(data: bytes) -> None:
             raise ReportError(f"the report cannot be written to stdout: {error.strerror}") from error
 
 
-def _write(path: Path, text: str, *, append: bool = False) -> None:
+def _write(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if append else "w", encoding="utf-8", errors="backslashreplace") as file:
+        writing.write(path, text)
+    except writing.WriteError as error:
+        raise ReportError(f"report {error}") from error
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
         raise ReportError(f"report {str(path)!r} cannot be written: {error.strerror or error}") from error

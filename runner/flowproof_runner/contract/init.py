@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
+from flowproof_runner import writing
 
 _CONTRACT = """\
 schemaVersion: "0.2"
@@ -69,7 +70,6 @@ def init(path: Path) -> tuple[Path, ...]:
     for file in (path, adapter):
         if file.exists():
             raise ExistsError(f"{file} is already there; it was left as it is")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_CONTRACT.replace("{adapter}", str(adapter)), "utf-8")
-    adapter.write_text(_ADAPTER, "utf-8")
+    writing.write(path, _CONTRACT.replace("{adapter}", str(adapter)))
+    writing.write(adapter, _ADAPTER)
     return path, adapter

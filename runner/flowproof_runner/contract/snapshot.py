@@ -6,15 +6,11 @@ import json
 import os
 from pathlib import Path
 
-from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner import writing
 from flowproof_runner.drivers.backend import BackendContext
 from flowproof_runner.drivers.mcp_backend import McpBackend, StdioServer
 from flowproof_runner.expectations.contract.catalogue import canonical_tool
-
-
-class SnapshotError(FlowproofError):
-    """A snapshot cannot be written."""
 
 
 def snapshot(path: Path, command: tuple[str, ...], timeout_s: float) -> int:
@@ -27,8 +23,5 @@ def snapshot(path: Path, command: tuple[str, ...], timeout_s: float) -> int:
         backend.close()
     tools: list[JsonValue] = sorted(map(canonical_tool, found.tools), key=json.dumps)
     content: JsonValue = {"capabilities": found.capabilities, "tools": tools}
-    try:
-        path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    except OSError as error:
-        raise SnapshotError(f"{path} cannot be written: {error.strerror}") from error
+    writing.write(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return len(tools)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import runs, selection, streams
+from flowproof_runner import runs, selection, streams, writing
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.cli.specs import Given, given
@@ -29,10 +29,6 @@ from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.problems import SpecError
 
 
-class SummaryError(FlowproofError):
-    """The Markdown summary cannot be written."""
-
-
 def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None, jobs: str = "1") -> int:
     """Do it for every spec, so many at a time; the exit code. Nothing is applied unless everything holds."""
     shell, start, at_a_time = dict(os.environ), Path.cwd(), parallel(jobs)
@@ -49,7 +45,7 @@ def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None, jobs: str
     print(summary.text(proposals, applied, apply, Style(style.wanted(shell, sys.stdout.isatty()))), end="")
     for path in (folder.path / "heal.md", markdown):
         if path is not None:
-            _write(path, summary.markdown(proposals, applied))
+            writing.write(path, summary.markdown(proposals, applied))
     return _code(tried, applied)
 
 
@@ -95,11 +91,3 @@ def _code(tried: Sequence[Proposal], applied: bool) -> int:
     if worst or applied:
         return worst
     return Exit.FAILED if any(one.difference for one in tried) else Exit.PASS
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise SummaryError(f"summary {str(path)!r} cannot be written: {error.strerror or error}") from error

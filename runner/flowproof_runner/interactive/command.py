@@ -10,7 +10,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
-from flowproof_runner import cassette, runs, streams
+from flowproof_runner import cassette, runs, streams, writing
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.cli.execute import Options, Start
@@ -85,11 +85,11 @@ def _keep(spec: LoadedSpec, typist: Typist, result: FlowResult) -> _Kept:
         entries: list[proposed.Entry] = [{"user": text} for text in typist.said]
     else:
         entries = proposed.entries(typist.said, tell(file.load(trace), typist.registry).evidence)
-    draft.write_text(proposed.fragment(entries), encoding="utf-8")
+    writing.write(draft, proposed.fragment(entries))
     if result.verdict != "pass":
         return _Kept(entries, False, draft)
     text = proposed.with_conversation(text_of(spec.path), spec.path, entries)
-    spec.path.write_bytes(text.encode())
+    writing.write(spec.path, text)
     path = cassette.path_of(spec.path)
     file.save(path, replace(file.load(path), spec=digest(text)))
     return _Kept(entries, True, draft)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner import writing
 
 
 class SnapshotError(FlowproofError):
@@ -83,12 +84,8 @@ def load(path: Path) -> Surface:
 
 
 def save(path: Path, found: Surface) -> None:
-    """Write a snapshot file. Raises SnapshotError if it cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n", "utf-8")
-    except OSError as error:
-        raise SnapshotError(f"{path}: the snapshot cannot be written: {error.strerror}") from error
+    """Write a snapshot file. Raises WriteError."""
+    writing.write(path, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
 
 
 def _items(value: JsonValue) -> tuple[JsonValue, ...]:

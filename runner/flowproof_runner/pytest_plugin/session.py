@@ -11,7 +11,7 @@ from typing import Literal
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import causes, runs, selection
+from flowproof_runner import causes, runs, selection, writing
 from flowproof_runner.boundary import Boundary
 from flowproof_runner.boundary_process import BoundaryProcess
 from flowproof_runner.cli.specs import given
@@ -60,7 +60,7 @@ class Flowing:
         self._boundary = None
         if self._folder is not None:
             report = json.render(self._summed(tuple(self._results)))
-            (self._folder.path / "report.json").write_text(report, encoding="utf-8")
+            writing.write(self._folder.path / "report.json", report)
 
     def _ready(self) -> tuple[Boundary, runs.RunFolder]:
         if self._folder is None:

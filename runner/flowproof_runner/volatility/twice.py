@@ -16,7 +16,7 @@ import yaml
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.trace import file
-from flowproof_runner import cassette, tally, verdicts
+from flowproof_runner import cassette, tally, verdicts, writing
 from flowproof_runner.doctor.varied import Variation, variation
 from flowproof_runner.flow import Flows
 from flowproof_runner.result import FlowResult
@@ -74,10 +74,10 @@ def again(spec: LoadedSpec, flows: Flows, folder: Callable[[], Path]) -> Second:
 def write(second: Second) -> None:
     """Put the pins into the spec and tell the cassette of it: it was recorded with this spec, but for them.
 
-    Raises EditError if the spec cannot take them.
+    Raises EditError if the spec cannot take them, WriteError if it cannot be written.
     """
     text = with_pins(text_of(second.spec), second.pins)
-    second.spec.write_bytes(text.encode())
+    writing.write(second.spec, text)
     path = cassette.path_of(second.spec)
     file.save(path, replace(file.load(path), spec=load(second.spec).digest))
 

@@ -35,6 +35,15 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a"]
 
 
+def test_a_pipe_is_written_into_and_stays_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    atomic.write(tmp_path / "pipe", b"whole")
+    assert os.read(reader, 10) == b"whole"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_the_lock_admits_one_at_a_time_and_leaves_no_file(tmp_path: Path) -> None:
     inside: list[str] = []
     free = threading.Event()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,15 @@ def test_a_report_that_cannot_be_written_is_an_error_after_people_were_told(
     with pytest.raises(ReportError, match="cannot be written"):
         Outlet({}, junit=tmp_path / "file/junit.xml").publish(run, tmp_path)
     assert "it is wrong" in capsys.readouterr().out
+
+
+def test_a_report_that_cannot_be_written_leaves_the_one_before_it(run: RunResult, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text("before")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(ReportError, match=r"report .*report\.json: cannot be written"):
+            Outlet({}).publish(run, tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (tmp_path / "report.json").read_text() == "before"
