@@ -79,4 +79,6 @@ def _asked_in_parallel(cassette: Path) -> bool:
 
 
 def _dialects(cassette: Path) -> set[str]:
-    return {turn["dialect"] for turn in json.loads(cassette.read_text())["model"]["turns"]}
+    """A turn that only adds to an earlier one is in its dialect, and does not say so."""
+    turns = json.loads(cassette.read_text())["model"]["turns"]
+    return {turn["dialect"] for turn in turns if "dialect" in turn}
