@@ -9,7 +9,8 @@ from pathlib import Path
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
 from flowproof_runner import extensions, targets
-from flowproof_runner.evidence.build import build
+from flowproof_runner.contract.recorded import evidence_in
+from flowproof_runner.evidence.model import ADAPTER, Decided
 from flowproof_runner.report import console, json, style, timeline
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import RunResult
@@ -26,10 +27,11 @@ def show(target: Path | None, *, full: bool) -> str:
 
 
 def _trace(path: Path, dress: Style, *, full: bool) -> str:
-    trace, registry = file.load(path), default()
-    return timeline.render(
-        str(path), trace, build(trace, registry), tally(trace.exchanges, registry, None), dress, full=full
-    )
+    trace = file.load(path)
+    evidence, counts = evidence_in(trace), tally(trace.exchanges, default(), None)
+    calls = sum(event.lane == ADAPTER for event in evidence.of(Decided))
+    counts = counts.model_copy(update={"tool_calls": max(counts.tool_calls, calls)})  # an adapter may have no model
+    return timeline.render(str(path), trace, evidence, counts, dress, full=full)
 
 
 def _run(folder: Path, dress: Style, *, full: bool) -> str:

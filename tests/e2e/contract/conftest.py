@@ -63,6 +63,12 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def good() -> str:
+    """The script of an adapter that keeps the contract."""
+    return GOOD
+
+
+@pytest.fixture
 def agent(shop: Path) -> Callable[..., list[str]]:
     """The command of an adapter with this script; the good one if none is given."""
 

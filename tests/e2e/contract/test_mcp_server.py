@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -13,7 +14,10 @@ from typing import Any
 import anyio
 import psutil
 import pytest
+import yaml
 from mcp import Client, StdioServerParameters
+
+from flowproof_runner.api import record_flow
 
 MAIN = "from flowproof_runner.entry import main; main()"
 
@@ -95,6 +99,85 @@ def test_what_cannot_be_done_is_an_error_of_the_tool(
     result = talk(shop, conversation)
     assert result.is_error
     assert problem in result.content[0].text
+
+
+@pytest.fixture
+def flow(shop: Path, agent: Agent, good: str) -> Path:
+    """A recorded flow around the good adapter, which prints more than it should to stderr."""
+    spec = {
+        "name": "The shop refunds an order",
+        "app": "agent",
+        "agent": {"adapter": agent("print('noise', file=sys.stderr)" + good)},
+        "tools": [{"name": "order", "result": {"id": "A", "amount": 5}}, {"name": "refund", "result": {"ok": True}}],
+        "steps": [{"prompt": "Refund A."}, {"assert_tool_call": "refund where amount equals 5"}],
+    }
+    path = shop / "shop.flow.yaml"
+    path.write_text(yaml.safe_dump(spec))
+    assert record_flow(path).verdict == "pass"
+    return path
+
+
+def test_a_flow_is_replayed_with_progress_and_its_trace_is_shown(flow: Path, shop: Path) -> None:
+    seen: list[tuple[float, float | None]] = []
+
+    async def conversation(client: Client) -> tuple[Any, ...]:
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+
+        ran = await client.call_tool("run_flow", {"path": flow.name}, progress_callback=told)
+        listed = await client.call_tool("list_specs", {"path": "."})
+        shown = await client.call_tool("show_trace", {"path": flow.name.replace(".flow.yaml", ".trace.json")})
+        flow.write_text(flow.read_text().replace("amount equals 5", "amount equals 6"))
+        return ran, listed, shown, await client.call_tool("run_flow", {"path": flow.name})
+
+    ran, listed, shown, failed = map(data, talk(shop, conversation))
+    assert (ran["verdict"], ran["exit_code"]) == ("pass", 0)
+    assert seen == [(0, 1), (1, 1)]
+    kinds = {spec["path"]: (spec["kind"], spec["recorded"]) for spec in listed["specs"]}
+    assert kinds == {"contract.yml": ("contract", None), flow.name: ("flow", True)}
+    assert "refund" in shown["text"]
+    assert "\x1b" not in shown["text"]
+    assert failed["verdict"] == "fail"
+    assert "shop.flow.yaml:" in failed["findings"][0]["where"]
+
+
+def test_nothing_but_json_rpc_reaches_stdout_whatever_is_printed(flow: Path, shop: Path, agent: Agent) -> None:
+    (shop / "suite.yaml").write_text("addons: loud.py\n")
+    (shop / "loud.py").write_text("print('loud', flush=True)\n")
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("run_flow", {"path": flow.name}),
+        ("run_contract", {"path": "contract.yml", "command": agent("print('no json')")}),
+        ("list_specs", {}),
+        ("nothing", {}),
+    ]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "mcp-server"],
+        cwd=shop,
+        env={**os.environ, "FORCE_COLOR": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    replies: list[dict[str, Any]] = []
+    for number, (method, params) in enumerate(
+        [("initialize", hello), *(("tools/call", {"name": name, "arguments": given}) for name, given in calls)]
+    ):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode())
+        process.stdin.write(b"\n")
+        if not number:
+            process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        process.stdin.flush()
+        replies.append(json.loads(process.stdout.readline()))
+    rest, errors = process.communicate(timeout=60)
+    assert rest == b""
+    assert process.returncode == 0, errors
+    assert b"loud" in errors
+    assert [(reply["jsonrpc"], reply["id"]) for reply in replies] == [("2.0", number) for number in range(5)]
+    assert replies[1]["result"]["structuredContent"]["verdict"] == "pass"
+    assert replies[2]["result"]["structuredContent"]["exit_code"] == 2
 
 
 def test_an_adapter_that_prints_and_lingers_disturbs_nothing_and_is_ended_with_the_server(
