@@ -224,8 +224,7 @@ class Boundary:
             self._send({"id": number, **message})
             found = answer.result(_ANSWER_S)
         except (OSError, FutureTimeout) as error:
-            words = f"the boundary does not answer; see {self._process.log}\n{self._process.tail()}"
-            raise BoundaryError(words) from error
+            raise BoundaryError(f"the boundary does not answer: {self._process.last_words()}") from error
         if "bug" in found:
             raise BoundaryError(f"the boundary failed: {found['bug']}; see {self._process.log}")
         if "error" in found:
@@ -264,7 +263,7 @@ class Boundary:
 
     def _lost(self) -> None:
         """The boundary is gone: nobody may wait for it, and no run may pass without it."""
-        error = BoundaryError(f"the boundary process ended; see {self._process.log}\n{self._process.tail()}")
+        error = BoundaryError(f"the boundary process ended: {self._process.last_words()}")
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), {}
             sessions = list(self._sessions.values())

@@ -15,6 +15,8 @@ from typing import Self
 from flowproof_addons import SCRIPT, FlowproofError
 
 _STOP_S = 5.0
+_ROOM = 64 * 1024
+"""Bytes without which mitmproxy cannot even start."""
 
 
 class BoundaryError(FlowproofError):
@@ -47,12 +49,17 @@ class BoundaryProcess:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.end()
 
-    def tail(self) -> str:
-        """The end of its log."""
+    def last_words(self) -> str:
+        """Why it ended, as far as that is known: no room on the disk, or the last line of its log."""
         try:
-            return self.log.read_text(errors="replace")[-2000:].strip()
-        except OSError:
-            return ""
+            room = os.statvfs(self.log.parent)
+            lines = self.log.read_text(errors="replace").split("\n")
+        except OSError as error:
+            return f"{self.log} cannot be read: {error.strerror}"
+        if room.f_bavail * room.f_frsize < _ROOM:
+            return f"no space is left in {self.log.parent}; make room, then try again"
+        said = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        return f"{said}; see {self.log}"
 
     def end(self) -> int | None:
         """End it, always: hanging up ends it by itself, then TERM, then KILL. Its exit code, negative for a signal."""

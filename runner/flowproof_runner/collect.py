@@ -23,7 +23,7 @@ def collect(paths: Sequence[Path]) -> tuple[Path, ...]:
     """
     unique = dict[Path, Path]()
     for spec in (spec for path in paths for spec in _specs(path)):
-        unique.setdefault(spec.resolve(), spec)
+        unique.setdefault(Path(os.path.realpath(spec)), spec)
     return tuple(unique.values())
 
 

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,8 @@ class Scenario:
     spec: Path
     shell: dict[str, str] = field(default_factory=dict)
     stdin: int = subprocess.DEVNULL
+    under: tuple[str, ...] = ()
+    """A command that starts flowproof with fewer rights or a limit: `setpriv ...`, `prlimit ...`."""
 
     @property
     def cassette(self) -> Path:
@@ -158,7 +160,7 @@ class Scenario:
         """`flowproof …`, running."""
         mark = secrets.token_hex(8)
         process = subprocess.Popen(
-            [str(BIN / "flowproof"), *words],
+            [*self.under, str(BIN / "flowproof"), *words],
             cwd=self.folder,
             env={**self.shell, **shell, _MARK: mark},
             stdin=self.stdin,
@@ -188,7 +190,7 @@ class Scenario:
 
     def copy(self, name: str, **parts: Any) -> Scenario:
         """The same flow under another name, its cassette with it, keys changed as in `change`."""
-        other = Scenario(self.folder, self.spec.with_name(f"{name}.flow.yaml"), self.shell)
+        other = replace(self, spec=self.spec.with_name(f"{name}.flow.yaml"))
         other.spec.write_text(self.spec.read_text())
         if self.cassette.exists():
             other.cassette.write_bytes(self.cassette.read_bytes())

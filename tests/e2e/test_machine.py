@@ -1,8 +1,10 @@
-"""A broken spec, cassette or machine: one clear message, nothing written or lost, exit 2, no traceback."""
+"""A machine that has no room, no rights or no port: one clear message, nothing lost, exit 2, no traceback."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,103 +12,18 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.scenario import Scenario, chat
-from tests.e2e.upstream import Upstream
+
+from flowproof_runner.result import RunResult
 
 type New = Callable[..., Scenario]
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
-not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-
-
-def deep(text: bytes) -> bytes:
-    return b"[" * 100_000 + text + b"]" * 100_000
-
-
-CASSETTES: dict[str, Callable[[bytes], bytes]] = {
-    "cut": lambda text: text[: len(text) // 2],
-    "empty": lambda text: b"",
-    "not an object": lambda text: b"[]",
-    "another version": lambda text: text.replace(b'"flowproof": 1', b'"flowproof": 99', 1),
-    "no version": lambda text: text.replace(b'"flowproof": 1', b'"flowprof": 1', 1),
-    "merge conflict": lambda text: b"<<<<<<< HEAD\n" + text + b"=======\n" + text + b">>>>>>> theirs\n",
-    "deep": deep,
-    "not utf-8": lambda text: text.replace(b"terse", b"ter\xffse", 1),
-    "a member that is none": lambda text: text.replace(b'"turns"', b'"turnz"', 1),
-    "a duplicate key": lambda text: text.replace(b'"flowproof": 1,', b'"flowproof": 1, "flowproof": 1,', 1),
-    "a turn that is none": lambda text: text.replace(b'"dialect"', b'"dialekt"', 1),
-}
-SPECS: dict[str, Callable[[str], str]] = {
-    "unknown key": lambda text: text + "assertions: []\n",
-    "wrong type": lambda text: text.replace("name: e2e", "name: [e2e]"),
-    "not yaml": lambda text: text + "\t: [",
-    "duplicate key": lambda text: text + "app: agent\n",
-    "no prompt": lambda text: text.replace("- prompt:", "- assert:"),
-    "unreadable assertion": lambda text: text.replace("reply contains", "reply contians"),
-    "deep": lambda text: text + "pins: " + "[" * 10_000,
-    "aliases": lambda text: text + "x: &a [1]\ny: &b [*a,*a,*a,*a]\nz: [*b,*b,*b,*b]\n",
-    "merge conflict": lambda text: f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> theirs\n",
-    "binary": lambda text: "\x00\x01" + text,
-    "empty": lambda text: "",
-}
 
 
 @pytest.fixture
 def recorded(once: New, planned: New) -> Scenario:
     flow = once(planned([chat()]))
     return flow
-
-
-def test_a_broken_cassette_is_named_and_left_alone(recorded: Scenario, upstream: Upstream) -> None:
-    text = recorded.cassette.read_bytes()
-    broken = {name.replace(" ", "-"): spoil(text) for name, spoil in CASSETTES.items()}
-    for name, spoilt in broken.items():
-        assert spoilt != text
-        recorded.copy(name).cassette.write_bytes(spoilt)
-    recorded.spec.unlink()
-    replayed = recorded.cli("run", ".")
-    assert replayed.code == 2, replayed.said
-    assert replayed.report is not None
-    for result in replayed.report.flows:
-        file = recorded.folder / f"{result.name}.trace.json"
-        assert result.verdict == "error", result
-        assert file.name in " ".join(f.message for f in result.findings), result
-        assert file.read_bytes() == broken[result.name]
-
-
-def test_line_ends_and_a_byte_order_mark_do_no_harm(recorded: Scenario) -> None:
-    """A checkout on Windows is still a cassette."""
-    text = recorded.cassette.read_bytes()
-    recorded.cassette.write_bytes(text.replace(b"\n", b"\r\n"))
-    assert recorded.run().code == 0
-    recorded.spec.write_bytes(b"\xef\xbb\xbf" + recorded.spec.read_bytes().replace(b"\n", b"\r\n"))
-    assert recorded.run().code == 0
-
-
-def test_a_broken_spec_is_named_and_nothing_is_started(recorded: Scenario, upstream: Upstream) -> None:
-    text, seen = recorded.spec.read_text(), len(upstream.seen)
-    broken = {name.replace(" ", "-"): spoil(text) for name, spoil in SPECS.items()}
-    for name, spoilt in broken.items():
-        assert spoilt != text
-        (recorded.folder / f"{name}.flow.yaml").write_text(spoilt)
-    for command in ("check", "run", "record"):
-        outcome = recorded.cli(command, *(f"{name}.flow.yaml" for name in broken))
-        assert outcome.code == 2, outcome.said
-        for name in broken:
-            assert f"{name}.flow.yaml" in outcome.said
-        if command != "check":
-            assert outcome.report is not None
-            assert [flow.verdict for flow in outcome.report.flows] == ["error"] * len(broken)
-    assert len(upstream.seen) == seen
-    assert sorted(path.name for path in recorded.folder.glob("*.trace.json")) == ["flow.trace.json"]
-
-
-def test_all_mistakes_of_a_spec_are_told_at_once(recorded: Scenario) -> None:
-    recorded.edit("app: agent", "app: agnet\ncolour: red\nstrict: perhaps")
-    outcome = recorded.cli("check", recorded.spec.name)
-    assert outcome.code == 2
-    for word in ("agnet", "colour", "strict"):
-        assert word in outcome.said
-    assert "flow.flow.yaml:2:" in outcome.said
 
 
 def test_a_port_that_is_taken_is_named(scenario: New) -> None:
@@ -144,14 +61,15 @@ def test_a_full_disk_loses_nothing(planned: New, tmp_path: Path) -> None:
 
 
 class small_disk:
-    """A filesystem of one and a half megabytes."""
+    """A filesystem of one and a half megabytes, or another size."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, size: str = "1536k") -> None:
+        self.folder, self.size = folder, size
 
     def __enter__(self) -> Path:
         self.folder.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1536k", "tmpfs", self.folder], capture_output=True)
+        words = ("mount", "-t", "tmpfs", "-o", f"size={self.size}", "tmpfs", str(self.folder))
+        done = subprocess.run(words, capture_output=True)
         if done.returncode:
             pytest.skip(f"no small disk to be had: {done.stderr.decode().strip()}")
         return self.folder
@@ -165,18 +83,79 @@ def _free(folder: Path) -> int:
     return found.f_bavail * found.f_bsize
 
 
+@as_root
+def test_a_full_disk_under_the_runs_is_named(once: New, planned: New, tmp_path: Path) -> None:
+    """Wherever it fills up: before mitmproxy has started, or under the run's own trace."""
+    flow = once(planned([chat("word " * 20_000)]))
+    before = flow.cassette.read_bytes()
+    for number, size in enumerate(("16k", "64k", "160k")):
+        with small_disk(tmp_path / f"runs-{number}", size) as disk:
+            for outcome in (flow.run(FLOWPROOF_RUNS_DIR=str(disk)), flow.record(FLOWPROOF_RUNS_DIR=str(disk))):
+                assert outcome.code == 2, outcome.said
+                assert "space" in outcome.said
+                assert "bug in flowproof" not in outcome.said
+            for report in disk.glob("*/report.json"):
+                RunResult.model_validate_json(report.read_bytes())
+    assert flow.cassette.read_bytes() == before
+
+
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="limiting the size of files needs prlimit")
+@pytest.mark.parametrize("size", [0, 1_000, 40_000])
+def test_files_that_may_not_grow_are_named(size: int, once: New, planned: New) -> None:
+    flow = once(planned([chat("word " * 20_000)]))
+    before = flow.cassette.read_bytes()
+    flow.under = ("prlimit", f"--fsize={size}", "--")
+    for outcome in (flow.run(), flow.record()):
+        assert outcome.code == 2, outcome.said
+        assert "too large" in outcome.said
+        assert "bug in flowproof" not in outcome.said
+    for report in flow.folder.glob(".flowproof/runs/2*/report.json"):
+        RunResult.model_validate_json(report.read_bytes())
+    assert flow.cassette.read_bytes() == before
+    assert list(flow.folder.glob(".flow*.tmp")) == []
+
+
+def _rights() -> tuple[str, ...]:
+    """Who may write anywhere gives that up."""
+    if os.geteuid():
+        return ()
+    if not shutil.which("setpriv"):
+        pytest.skip("root may write anywhere, and giving that up needs setpriv")
+    return ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--")
+
+
 @pytest.fixture
 def locked(recorded: Scenario) -> Iterator[Scenario]:
+    """A flow in a folder that cannot be written."""
+    recorded.under = _rights()
+    shutil.rmtree(recorded.folder / ".flowproof", ignore_errors=True)  # of the recording
     recorded.folder.chmod(0o555)
     yield recorded
     recorded.folder.chmod(0o755)
 
 
-@not_as_root
 def test_a_folder_that_cannot_be_written_is_named(locked: Scenario) -> None:
-    outcome = locked.run()
+    """Nothing has run; with the runs elsewhere a replay needs to write nothing there, and a recording is not kept."""
+    for outcome in (locked.run(), locked.record()):
+        assert outcome.code == 2
+        assert "cannot be written: Permission denied" in outcome.said and "FLOWPROOF_RUNS_DIR" in outcome.said
+    before, runs = locked.cassette.read_bytes(), str(locked.folder.parent / "runs")
+    assert locked.run(FLOWPROOF_RUNS_DIR=runs).code == 0
+    outcome = locked.record(FLOWPROOF_RUNS_DIR=runs)
     assert outcome.code == 2
-    assert "cannot be written" in outcome.said
+    assert "flow.trace.json: cannot be written: Permission denied" in outcome.said
+    assert "give write access to the folder" in outcome.said
+    assert locked.cassette.read_bytes() == before
+    assert sorted(p.name for p in locked.folder.iterdir()) == ["flow.flow.yaml", "flow.json", "flow.trace.json"]
+
+
+@pytest.mark.parametrize("name", ["flow.trace.json", "flow.flow.yaml"])
+def test_a_file_that_cannot_be_read_is_named(name: str, recorded: Scenario) -> None:
+    recorded.under = _rights()
+    (recorded.folder / name).chmod(0)
+    outcome = recorded.run()
+    assert outcome.code == 2
+    assert name in outcome.said and re.search("not readable|Permission denied", outcome.said)
 
 
 def test_a_runs_folder_that_is_a_file_is_named(recorded: Scenario, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Set
 from pathlib import Path
 
 from flowproof_addons.errors import FlowproofError
-from flowproof_addons.trace import atomic, blobs
+from flowproof_addons.trace import atomic, blobs, plain
 from flowproof_addons.trace.entry import Reader, Writer
 from flowproof_addons.trace.json_value import FILE_DEPTH, JsonError, parse
 from flowproof_addons.trace.model import Exchange, JsonValue, Trace
@@ -69,7 +69,7 @@ def save(path: Path, trace: Trace) -> None:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        data = plain.read(path)
     except FileNotFoundError as error:
         raise CassetteError(f"{path}: there is no such cassette; record the flow first") from error
     except OSError as error:
@@ -185,7 +185,7 @@ def _exchanges(node: Node, folder: Path) -> tuple[Exchange, ...]:
 def _fetch(digest: Node, folder: Path) -> bytes:
     path = folder / digest.text()
     try:
-        data = path.read_bytes()
+        data = plain.read(path)
     except OSError as error:
         raise digest.wrong(f"the body stored in {path} cannot be read ({error.strerror or error})") from error
     if blobs.digest(data) != digest.text():

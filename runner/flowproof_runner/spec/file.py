@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from flowproof_addons.trace import plain
 from flowproof_runner.expectations.ast import PlacedStep, Prompt
 from flowproof_runner.spec import capabilities, errors, lint, variables
 from flowproof_runner.spec.document import Document
@@ -74,7 +75,7 @@ def text_of(path: Path) -> str:
     Raises SpecError if it cannot be read.
     """
     try:
-        return path.read_bytes().decode("utf-8")
+        return plain.read(path).decode("utf-8")
     except OSError as error:
         raise SpecError([Problem(str(path), 0, 0, "", f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+from flowproof_addons.trace import plain
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.spec.document import Document
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
@@ -51,7 +53,7 @@ def _content(node: dict[str, Node], folder: Path) -> Node:
     name = node["$file"]
     if len(node) > 1 or not isinstance(name, str) or not name:
         raise IncludeError("not readable as a file name; accepted: { $file: PATH } and no more")
-    path = (folder / name).resolve()
+    path = Path(os.path.realpath(folder / name))  # `resolve` gives up on links that lead in a circle
     if not path.is_relative_to(folder.resolve()):
         raise IncludeError(f"{name} lies outside the spec's folder; a spec may only read files beside or below it")
     return _parsed(path, name, _text(path, name))
@@ -61,7 +63,7 @@ def _text(path: Path, name: str) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise IncludeError(f"{name} is larger than {MAX_BYTES:,} bytes")
-        return path.read_text(encoding="utf-8")
+        return plain.read(path).decode("utf-8")
     except OSError as error:
         raise IncludeError(f"{name} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
