@@ -9,7 +9,7 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_runner import cassette, controls, explanation
 from flowproof_runner.collect import collect
-from flowproof_runner.contract.of_spec import contract_of
+from flowproof_runner.contract.of_spec import contract_of, with_contract
 from flowproof_runner.report import words
 from flowproof_runner.spec.file import LoadedSpec, load
 from flowproof_runner.spec.problems import SpecError
@@ -36,12 +36,13 @@ def check(paths: Sequence[Path], *, explain: bool = False) -> Checked:
             contract = contract_of(spec)
             suites.beside(path)
         except SpecError as error:
-            problems += [str(problem) for problem in error.problems if str(problem) not in problems]
+            told = with_contract(error, path).problems
+            problems += [str(problem) for problem in told if str(problem) not in problems]
             continue
         specs.append(spec)
-        told, wrong = _cassette(spec)
+        state, wrong = _cassette(spec)
         problems += wrong
-        lines.append(f"{'ok   ' if not wrong else 'wrong'}  {path} · {spec.spec.name} · {told}")
+        lines.append(f"{'ok   ' if not wrong else 'wrong'}  {path} · {spec.spec.name} · {state}")
         lines += explanation.explain(spec, contract) if explain else ()
     problems += controls.duplicates(specs)
     return Checked(tuple(lines), tuple(problems))

@@ -57,7 +57,9 @@ def _read(path: Path, suites: Suites, phase: Phase) -> Given:
     try:
         return Given(path, load(path), phase, suites.beside(path))
     except SpecError as error:
-        return Given(path, error, phase)
+        from flowproof_runner.contract.of_spec import with_contract
+
+        return Given(path, with_contract(error, path), phase)
 
 
 def _phase(path: Path, command: Literal["run", "record"], record_missing: bool) -> Phase:

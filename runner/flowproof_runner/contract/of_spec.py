@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -12,10 +13,13 @@ from flowproof_runner.expectations.contract.language.grammar import Expect, comp
 from flowproof_runner.expectations.contract.lint import lint
 from flowproof_runner.expectations.contract.model import Contract, Lane
 from flowproof_runner.spec import errors
+from flowproof_runner.spec.document import Document
 from flowproof_runner.spec.fields import Part
-from flowproof_runner.spec.file import LoadedSpec
+from flowproof_runner.spec.file import LoadedSpec, text_of
 from flowproof_runner.spec.mcp import Server
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
+from flowproof_runner.spec.reader import read
+from flowproof_runner.spec.scalars import Node
 
 
 class _Holder(Part):
@@ -27,18 +31,7 @@ def contract_of(spec: LoadedSpec) -> Contract:
 
     Raises SpecError with everything that is wrong with it.
     """
-    document = spec.document
-    root = document.root if isinstance(document.root, dict) else {}
-    try:
-        held = _Holder.model_validate({"expect": root["expect"]} if "expect" in root else {})
-    except ValidationError as error:
-        raise SpecError(errors.problems(error, document, _Holder)) from error
-
-    def where(loc: Loc) -> str:
-        return document.where(("expect", *loc))
-
-    contract, complaints = compile_expect(held.expect, _tools(spec), where)
-    problems = [document.problem(("expect",), complaint) for complaint in complaints]
+    contract, problems = _expected(spec.document)
     problems += [
         _linted(spec, finding.message, finding.path) for finding in lint(contract, prompts=len(spec.user_turns) or 1)
     ]
@@ -48,13 +41,42 @@ def contract_of(spec: LoadedSpec) -> Contract:
     return Contract(expectations=(*contract.expectations, *lanes), strict=contract.strict)
 
 
-def _tools(spec: LoadedSpec) -> Iterator[str]:
-    for tool in spec.spec.tools:
-        yield tool.name
-    for server in spec.spec.mcp:
-        for mocked in server.tools:
-            yield mocked.name
-            yield f"{server.name}.{mocked.name}"
+def with_contract(error: SpecError, path: Path) -> SpecError:
+    """The same error with what is wrong with the `expect:` of that spec: everything is told at once."""
+    try:
+        _, problems = _expected(read(text_of(path), str(path)))
+    except SpecError as also:
+        problems = list(also.problems)
+    return SpecError((*error.problems, *problems))
+
+
+def _expected(document: Document) -> tuple[Contract, list[Problem]]:
+    """What `expect:` says and what is wrong with that. Raises SpecError where it is none."""
+    root = document.root if isinstance(document.root, dict) else {}
+    try:
+        held = _Holder.model_validate({"expect": root["expect"]} if "expect" in root else {})
+    except ValidationError as error:
+        raise SpecError(errors.problems(error, document, _Holder)) from error
+
+    def where(loc: Loc) -> str:
+        return document.where(("expect", *loc))
+
+    contract, complaints = compile_expect(held.expect, _tools(root), where)
+    return contract, [document.problem(("expect",), complaint) for complaint in complaints]
+
+
+def _tools(root: Mapping[str, Node]) -> Iterator[str]:
+    """The tools that a spec names, whatever else is wrong with it."""
+    for tool in _mappings(root.get("tools")):
+        yield str(tool.get("name"))
+    for server in _mappings(root.get("mcp")):
+        for mocked in _mappings(server.get("tools")):
+            yield str(mocked.get("name"))
+            yield f"{server.get('name')}.{mocked.get('name')}"
+
+
+def _mappings(found: Node | None) -> list[dict[str, Node]]:
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _linted(spec: LoadedSpec, message: str, id: str) -> Problem:
