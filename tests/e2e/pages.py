@@ -1,8 +1,9 @@
 """Pages of the documentation as a reader follows them: files are written and commands run in the order they stand.
 
-Over a block of commands stands `<!-- runs -->`, or `<!-- runs: exit 1 -->` where the last one is to fail; over a file
-to write `<!-- file: NAME -->`. A command is `$ ` and its words; the lines under it are what it prints, where `…`
-stands for anything and lines may be left out.
+Over a block of commands stands `<!-- runs -->`, `<!-- runs: exit 1 -->` where the last one is to fail, or
+`<!-- runs: port N -->` where one stays in the background that listens there; over a file to write
+`<!-- file: NAME -->`. A command is `$ ` and its words; the lines under it are what it prints, where `…` stands for
+anything and lines may be left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pathlib import Path
 from tests.e2e.scenario import PATIENCE_S
 
 _MARKED = re.compile(
-    r"<!-- (?:runs(?:: exit (?P<code>\d))?|file: (?P<file>\S+)) -->\n+```(?P<kind>\w+)[^\n]*\n(?P<block>.*?)```",
+    r"<!-- (?:runs(?:: exit (?P<code>\d)|: port (?P<port>\d+))?|file: (?P<file>\S+)) -->\n+"
+    r"```(?P<kind>\w+)[^\n]*\n(?P<block>.*?)```",
     re.DOTALL,
 )
 _AT = "::flowproof-docs::"
@@ -40,6 +42,8 @@ class Command:
     words: str
     output: tuple[str, ...]
     code: int
+    port: str = ""
+    """It stays in the background, and is there when it listens here."""
 
 
 type Step = Written | Command
@@ -65,7 +69,14 @@ def _steps(found: re.Match[str]) -> Iterator[Step]:
     starts = [i for i, line in enumerate(lines) if line.startswith("$ ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         shown = tuple(line.strip() for line in lines[start + 1 : end] if line.strip())
-        yield Command(lines[start][2:], shown, int(found["code"] or 0) if start == starts[-1] else 0)
+        words = lines[start][2:]
+        yield Command(words, shown, int(found["code"] or 0) if start == starts[-1] else 0, _port(words, found["port"]))
+
+
+def _port(words: str, marked: str | None) -> str:
+    """Where a server that is left in the background listens: as its words end, else as the mark has it."""
+    said = re.search(r"\b(\d{4,5}) &$", words)
+    return said[1] if said else (marked or "") if words.endswith("&") else ""
 
 
 def follow(page: Sequence[Step], folder: Path, environment: Mapping[str, str], before: Sequence[str] = ()) -> None:
@@ -109,14 +120,14 @@ def _script(page: Sequence[Step]) -> Iterator[str]:
             yield f"mkdir -p {shlex.quote(str(Path(step.path).parent))}"
             yield f"printf %s {shlex.quote(step.text)} > {shlex.quote(step.path)}"
         else:
-            yield f"echo\necho '{_AT} {number}'\n{_waiting(step.words)}\ncode=$?"
-            yield f"echo\necho \"{_AT} {number} $code\""
+            yield f"echo\necho '{_AT} {number}'\n{_waiting(step)}\ncode=$?"
+            yield f'echo\necho "{_AT} {number} $code"'
 
 
-def _waiting(words: str) -> str:
+def _waiting(command: Command) -> str:
     """A server in the background is there before the next command, as it is for a person who types."""
-    port = re.search(r"\b(\d{4,5}) &$", words)
-    return f"{words}\nuntil (: < /dev/tcp/127.0.0.1/{port[1]}) 2>/dev/null; do sleep 0.05; done" if port else words
+    until = f"until (: < /dev/tcp/127.0.0.1/{command.port}) 2>/dev/null; do sleep 0.05; done"
+    return f"{command.words}\n{until}" if command.port else command.words
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
