@@ -444,6 +444,27 @@ CASES = [
         "run.condition",
     ),
     Case(
+        "no such elements are none",
+        {"holds": ["count(list.items[amount > 100]) equals 0 and sum(list.items[amount > 100].amount) equals 0"]},
+        [call("list", {}, {"items": [{"amount": 10}]})],
+        [call("list", {}, LIST)],
+        "run.condition",
+    ),
+    Case(
+        "no list is not an empty one",
+        {"holds": ["count(list.items[amount > 100]) equals 0"]},
+        [call("list", {}, {"items": []})],
+        [call("list", {}, {})],
+        "run.unresolved",
+    ),
+    Case(
+        "for each such element, of which there is none",
+        {"each": [{"for": "list.items[amount > 100] as x", "expect": ["pay where id equals x.id"]}]},
+        [call("list", {}, {"items": [{"id": 1, "amount": 1}]})],
+        [call("list", {}, LIST)],
+        "tool.required",
+    ),
+    Case(
         "average and distinct",
         {"holds": ["avg(list.items[].amount) equals 255 and count(distinct(list.items[].id)) equals 2"]},
         [call("list", {}, LIST)],
@@ -610,3 +631,12 @@ def test_what_was_exercised_is_counted(contract: Callable[..., Contract], play: 
     built = contract(args=["pay where a equals 1", "refund where a equals 1"], calls=["pay never"])
     judgement = judge(built, play([call("pay", {"a": 1}), call("pay", {"a": 1})]))
     assert [(each.id, each.times) for each in judgement.exercised] == [("calls[0]", 2), ("args[0]", 2), ("args[1]", 0)]
+
+
+def test_what_is_remembered_of_one_collection_is_not_taken_for_another(
+    contract: Callable[..., Contract], play: Callable[..., Evidence]
+) -> None:
+    tools = [f"t{number}" for number in range(12)]
+    lines = [f"sum(all({tool}.n)) equals {n} and max(all({tool}.n)) equals {n}" for n, tool in enumerate(tools)]
+    built = contract(tools, holds=lines * 3)
+    assert evaluate(built, play([call(tool, {}, {"n": n}) for n, tool in enumerate(tools)])) == ()

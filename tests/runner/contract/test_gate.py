@@ -61,6 +61,20 @@ CASES = [
         "tool_forbidden",
     ),
     Case("a condition that is false", never("pay never when policy.limit > 3"), [POLICY], ("pay", {}), None),
+    Case(
+        "a condition that holds so far",
+        never("pay never when count(list.args.id) < 1"),
+        [],
+        ("pay", {}),
+        "tool_forbidden",
+    ),
+    Case(
+        "a condition that held before",
+        never("pay never when count(list.args.id) < 1"),
+        [("call", "list", {"id": 1}, {})],
+        ("pay", {}),
+        None,
+    ),
     Case("the outcome is still to come", never("pay never when out.done is empty"), [], ("pay", {}), None),
     Case("no approval", BOUND, [], ("pay", {"n": 1}), "confirmation_missing_or_mismatched"),
     Case("approved", BOUND, [YES], ("pay", {"n": 1}), None),
@@ -88,7 +102,7 @@ def refusal(contract: Contract, events: Sequence[AnyEvent], tool: str, arguments
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_call_is_let_through_only_where_it_is_known_to_be_allowed(case: Case, contract: Build, play: Play) -> None:
-    built = contract(("policy",), **case.expect)
+    built = contract(("policy", "list"), **case.expect)
     assert refusal(built, play(case.steps).events, *case.asked) == case.refused
 
 

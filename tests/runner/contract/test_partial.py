@@ -77,6 +77,76 @@ def test_what_might_still_have_come_is_not_held_against_a_crashed_run(
     assert evaluate(built, whole) != ()
 
 
+ONE, TWO = (call("list", {}, {"n": n}) for n in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("lines", "beginning", "rest"),
+    [
+        (["a never when count(list.args.x) < 1"], [call("a")], [call("list", {"x": 1}, {})]),
+        (["a never when not (json(2) in list.n)"], [ONE, call("a")], [TWO]),
+        (["a at most 0 times when latest(list.n) equals 1"], [ONE, call("a")], [TWO]),
+        (["a at most 0 times when json(1) equals every(list.n)"], [ONE, call("a")], [TWO]),
+        (["a never when list.n equals 1"], [ONE, call("a")], [TWO]),
+        (
+            [{"for": "latest(list.items) as i", "expect": ["a never where id equals i.id"]}],
+            [LIST, call("a", {"id": 1})],
+            [call("list", {}, {"items": []})],
+        ),
+        (
+            [{"for": "list.items[id < every(b.n)] as i", "expect": ["a never where id equals i.id"]}],
+            [LIST, call("b", {}, {"n": 2}), call("a", {"id": 1})],
+            [call("b", {}, {"n": 1})],
+        ),
+    ],
+)
+def test_what_the_rest_would_take_back_is_not_said_of_a_beginning(
+    lines: list[object],
+    beginning: Steps,
+    rest: Steps,
+    contract: Callable[..., Contract],
+    play: Callable[[Steps], Evidence],
+) -> None:
+    section = "calls" if isinstance(lines[0], str) else "each"
+    built = contract(("list", "b"), **{section: lines})
+    assert evaluate(built, play(beginning)) != ()
+    assert evaluate(built, replace(play(beginning), complete=False)) == ()
+    assert evaluate(built, play([*beginning, *rest])) == ()
+
+
+def test_a_share_of_late_answers_is_counted_at_the_end(
+    contract: Callable[..., Contract], play: Callable[[Steps], Evidence]
+) -> None:
+    built = contract(mcp="web answers 60% within 1s")
+    late: Steps = [("serve", "web", "get", 9000.0)]
+    assert evaluate(built, play(late)) != ()
+    assert evaluate(built, replace(play(late), complete=False)) == ()
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "list.n exists",
+        "json(1) in list.n",
+        "list[0].n equals 1",
+        "first(list.n) equals 1 or out.x equals 3",
+        "json(1) equals list[args.id = 7].n",
+        "json(1) <= count(list.tags)",
+        "json(1) in distinct(all(list.n))",
+        "not (list[0].n equals 2)",
+        "json(1) in args(list).id",
+    ],
+)
+def test_what_nothing_can_take_back_is_said_of_a_beginning(
+    when: str, contract: Callable[..., Contract], play: Callable[[Steps], Evidence]
+) -> None:
+    built = contract(("list",), calls=[f"a never when {when}"])
+    answers = [call("list", {"id": 1}, {"n": 1, "tags": ["x"]}), call("list", {"id": 7}, {"n": 1})]
+    expected = () if "out" in when else ("tool.forbidden",)
+    found = evaluate(built, replace(play([*answers, call("a")]), complete=False))
+    assert tuple(each.id for each in found) == expected
+
+
 def test_what_a_divergence_explains_is_said_to_follow_from_it(
     contract: Callable[..., Contract], play: Callable[[Steps], Evidence]
 ) -> None:

@@ -24,6 +24,7 @@ from flowproof_runner.expectations.contract.model import (
     Outcome,
     Precedence,
 )
+from flowproof_runner.expectations.contract.resolution.lasting import growing
 from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, total
 from flowproof_runner.expectations.contract.schema import Schemas
@@ -52,15 +53,15 @@ class Judgement:
     exercised: tuple[Exercise, ...]
 
 
-def evaluate(contract: Contract, evidence: Evidence) -> tuple[Finding, ...]:
-    """The findings of a contract on a run."""
-    return judge(contract, evidence).findings
+def evaluate(contract: Contract, evidence: Evidence, *, now: bool = False) -> tuple[Finding, ...]:
+    """The findings of a contract on a run. `now`: of a run that goes on, judge what holds at this moment."""
+    return judge(contract, evidence, now=now).findings
 
 
-def judge(contract: Contract, evidence: Evidence) -> Judgement:
+def judge(contract: Contract, evidence: Evidence, *, now: bool = False) -> Judgement:
     """The findings of a contract on a run, and what was exercised."""
     view = View(evidence)
-    place = Place(view, Resolver(view))
+    place = Place(view, Resolver(view), now=now)
     schemas = Schemas()
     findings = [*_fixture_misses(evidence), *_denials(evidence)]
     exercised: list[Exercise] = []
@@ -105,6 +106,8 @@ def _ruled(expectation: AnyExpectation, place: Place, schemas: Schemas) -> Rulin
 
 
 def _each(expectation: Each, place: Place, schemas: Schemas) -> Ruling:
+    if not (place.complete or place.now or growing(expectation.over)):
+        return Ruling()
     values, problem = elements(expectation, place)
     if problem is not None:
         return Ruling((problem,), 1) if place.complete else Ruling()

@@ -42,7 +42,7 @@ class Gate:
         dispatched = Dispatched(seq=seq + 1, lane=lane, call=call, tool=tool, arguments=arguments)
         evidence = Evidence((*events, *proposed, dispatched), frozenset({lane}), complete=False)
         judged = {seq, seq + 1} | {e.seq for e in events if isinstance(e, Decided) and e.call == call}
-        for finding in evaluate(Contract(expectations=guards), evidence):
+        for finding in evaluate(Contract(expectations=guards), evidence, now=True):
             if finding.severity == "critical" and finding.seq in judged:
                 return "tool_forbidden" if finding.id == "tool.forbidden" else "confirmation_missing_or_mismatched"
         return "tool_forbidden" if _undecided(guards, evidence, judged) else None

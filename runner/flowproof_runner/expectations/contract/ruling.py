@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from flowproof_runner.expectations.contract.model import Expectation
 from flowproof_runner.expectations.contract.resolution.bag import Gap, Truth
 from flowproof_runner.expectations.contract.resolution.env import Env
+from flowproof_runner.expectations.contract.resolution.lasting import lasting
 from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.terms import Formula
 from flowproof_runner.expectations.contract.values import short
@@ -22,6 +23,8 @@ class Place:
     view: View
     resolver: Resolver
     env: Env = field(default_factory=Env)
+    now: bool = False
+    """What holds at this moment counts, whatever may follow: a call is about to be dispatched."""
 
     @property
     def complete(self) -> bool:
@@ -31,6 +34,10 @@ class Place:
     def open(self, truth: Truth) -> bool:
         """True when the rest of a broken run might have decided otherwise: the outcome was still to come."""
         return not self.complete and any(gap.kind == "outcome" for gap in truth.gaps)
+
+    def settled(self, formula: Formula) -> bool:
+        """True when what is concluded from this condition holds for good, though the run may go on."""
+        return self.complete or self.now or lasting(formula)
 
     def truth(self, formula: Formula, env: Env | None = None) -> Truth:
         """Whether the formula holds here."""

@@ -22,6 +22,8 @@ def judge(expectation: Calls, place: Place) -> Ruling:
         condition = place.condition(expectation.when)
         if condition.unread:
             return _undecided(expectation, place, unread(condition.unread))
+        if not place.settled(expectation.when):
+            return Ruling()
         if not condition.holds:
             return _unasked(expectation, place)
     calls = selected(expectation, place)

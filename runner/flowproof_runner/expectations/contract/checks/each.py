@@ -12,7 +12,7 @@ from flowproof_runner.findings import Finding
 
 def elements(expectation: Each, place: Place) -> tuple[tuple[JsonValue, ...], Finding | None]:
     """The elements of all observed collections, each once; or why there is no collection."""
-    seen = place.resolver.find(expectation.over, place.env)
+    seen = place.resolver.sources.collection(expectation.over, place.env)
     unique: dict[object, JsonValue] = {}
     for bag in seen.bags:
         inside = bag.elements()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -11,6 +11,7 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.language.printing import show_term
 from flowproof_runner.expectations.contract.resolution.aggregate import aggregated
 from flowproof_runner.expectations.contract.resolution.bag import Bag, Found, Gap
+from flowproof_runner.expectations.contract.resolution.by_term import ByTerm
 from flowproof_runner.expectations.contract.resolution.dependence import outside
 from flowproof_runner.expectations.contract.resolution.env import Env, Holds
 from flowproof_runner.expectations.contract.resolution.narrowing import lookup
@@ -19,6 +20,7 @@ from flowproof_runner.expectations.contract.terms import (
     Aggregate,
     Arguments,
     Choose,
+    Filter,
     Formula,
     Function,
     Literal,
@@ -39,9 +41,11 @@ class Sources:
     view: View
     holds: Holds
     paths: Paths = field(init=False)
-    _static: dict[int, tuple[tuple[Answer, Bag], ...]] = field(default_factory=dict)
-    _values: dict[int, Mapping[Key, list[Answer]]] = field(default_factory=dict)
-    _free: dict[int, bool] = field(default_factory=dict)
+    _static: ByTerm[tuple[tuple[Answer, Bag], ...]] = field(default_factory=lambda: ByTerm())
+    _values: ByTerm[Mapping[Key, list[Answer]]] = field(default_factory=lambda: ByTerm())
+    _free: ByTerm[bool] = field(default_factory=lambda: ByTerm())
+    _unfiltered: ByTerm[Results] = field(default_factory=lambda: ByTerm())
+    _single: ByTerm[Results] = field(default_factory=lambda: ByTerm())
 
     def __post_init__(self) -> None:
         self.paths = Paths(self.holds, self.find)
@@ -72,6 +76,15 @@ class Sources:
             case _:
                 assert_never(term)
 
+    def collection(self, term: Term, env: Env) -> Found:
+        """The values of a term of which the number or total is wanted: a list with no fitting element is empty."""
+        found = self.find(term, env)
+        if found.bags or not isinstance(term, Results):
+            return found
+        lists = self.find(self._unfiltered.of(term, lambda: unfiltered(term)), env)
+        empty = tuple(Bag((), bag.seq, spread=True) for bag in lists.bags if bag.elements() is not None)
+        return Found(empty) if empty and spreads(term.path) else found
+
     def _ref(self, term: Ref, env: Env) -> Found:
         root: tuple[JsonValue, ...]
         seq: int | None = None
@@ -100,7 +113,7 @@ class Sources:
 
     def _results(self, term: Results, env: Env) -> Found:
         if term.merged:
-            every = self._results(replace(term, merged=False), env)
+            every = self._results(self._single.of(term, lambda: replace(term, merged=False)), env)
             values = tuple(
                 v for bag in every.bags for v in ((bag.elements() or bag.values) if bag.spread else bag.values)
             )
@@ -116,23 +129,23 @@ class Sources:
 
     def _everywhere(self, term: Results, env: Env) -> tuple[tuple[Answer, Bag], ...]:
         """The term over every answer of the run: it depends on nothing else."""
-        found = self._static.get(id(term))
-        if found is None:
-            answers = self.view.answers.get(term.tool, ())
-            pairs = ((answer, self._bag(term, answer, replace(env, call=None))) for answer in answers)
-            found = tuple((answer, bag) for answer, bag in pairs if bag is not None)
-            self._static[id(term)] = found
-        return found
+        return self._static.of(term, lambda: tuple(self._bags(term, replace(env, call=None))))
+
+    def _bags(self, term: Results, env: Env) -> Iterator[tuple[Answer, Bag]]:
+        for answer in self.view.answers.get(term.tool, ()):
+            bag = self._bag(term, answer, env)
+            if bag is not None:
+                yield answer, bag
 
     def by_value(self, term: Results) -> Mapping[Key, list[Answer]]:
         """The answers behind each value a term has anywhere in the run."""
-        index = self._values.get(id(term))
-        if index is None:
-            index = defaultdict(list)
-            for answer, bag in self._everywhere(term, Env()):
-                for value in bag.values:
-                    index[key(value)].append(answer)
-            self._values[id(term)] = index
+        return self._values.of(term, lambda: self._indexed(term))
+
+    def _indexed(self, term: Results) -> Mapping[Key, list[Answer]]:
+        index: dict[Key, list[Answer]] = defaultdict(list)
+        for answer, bag in self._everywhere(term, Env()):
+            for value in bag.values:
+                index[key(value)].append(answer)
         return index
 
     def _known(self, term: Results, env: Env) -> Iterable[Answer]:
@@ -173,7 +186,7 @@ class Sources:
         return Found((Bag(tuple(values), None, spread=True),))
 
     def _aggregate(self, function: Function, of: Term, env: Env) -> Found:
-        found = self.find(of, env)
+        found = self.collection(of, env)
         bags: list[Bag] = []
         gaps = list(found.gaps)
         for bag in found.bags:
@@ -197,9 +210,12 @@ class Sources:
         gap = Gap("filtered", f"nothing stands {term.offset} after {show_term(term.of)} in the declared order")
         return Found(tuple(bags), () if bags else (found.gaps or (gap,)))
 
-    def is_free(self, term: Term | Formula) -> bool:
+    def is_free(self, term: Term) -> bool:
         """True when a term has the same values everywhere, but for what was known when."""
-        free = self._free.get(id(term))
-        if free is None:
-            free = self._free[id(term)] = not outside(term)
-        return free
+        return self._free.of(term, lambda: not outside(term))
+
+
+def unfiltered(term: Results) -> Results:
+    """What the term's first filter chooses from."""
+    place = next((n for n, step in enumerate(term.path) if isinstance(step, Filter)), len(term.path))
+    return replace(term, path=term.path[:place])
