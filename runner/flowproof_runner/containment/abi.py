@@ -107,6 +107,8 @@ FLAG_WAIT_KILLABLE_RECV: Final = 32
 IOCTL_RECV: Final = 0xC0502100
 IOCTL_SEND: Final = 0xC0182101
 IOCTL_ID_VALID: Final = 0x40082102
+IOCTL_SET_FLAGS: Final = 0x40082104
+SYNC_WAKE_UP: Final = 1
 NOTIF: Final = "=QIIiIQ6Q"
 """struct seccomp_notif: id, pid, flags, then seccomp_data: nr, arch, instruction pointer, six arguments."""
 NOTIF_SIZE: Final = 80

@@ -37,10 +37,9 @@ class Connecting:
             os.close(fd)
 
     def _judged(self, call: Call, fd: int, address: bytes) -> int:
+        if (plain := self._context.policy.at_once(address)) is not None:  # the common case
+            return self._carried_out(call, fd, plain)
         read = self._context.policy.read(address)
-        if read and read[1] is Decision.ALLOW and sockaddr.family(address) != socket.AF_UNSPEC:
-            # The common case. A socket of another family than the address has takes no harm: the kernel refuses.
-            return self._carried_out(call, fd, sockaddr.without_flow(address))
         nature = sockets.Nature(fd)
         if nature.family == socket.AF_UNIX:
             if sockaddr.family(address) != socket.AF_UNIX:

@@ -5,6 +5,7 @@ Every prototype is declared once, at import: a handler runs once per trapped cal
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -51,7 +52,7 @@ class Msghdr(ctypes.Structure):
 if _readv is not None:
     _readv.argtypes = (
         ctypes.c_int,
-        ctypes.POINTER(Iovec),
+        ctypes.c_void_p,
         ctypes.c_ulong,
         ctypes.c_void_p,
         ctypes.c_ulong,
@@ -96,8 +97,14 @@ def pidfd_getfd(pidfd: int, fd: int) -> int:
     return _checked(_pidfd_getfd(abi.NUMBER["pidfd_getfd"], pidfd, fd, 0))
 
 
-def read_vectors(pid: int, local: ctypes.Array[Iovec], remote: ctypes.Array[Iovec], count: int) -> int:
-    """Copy from another process's memory; the number of bytes copied may fall short where its memory ends."""
+type Vectors = ctypes.Array[Iovec] | ctypes.Array[ctypes.c_char]
+
+
+def read_vectors(pid: int, local: Vectors, remote: Vectors | int, count: int) -> int:
+    """Copy from another process's memory into one vector; what is copied may fall short where its memory ends.
+
+    Vectors are arrays of Iovec, or the bytes of one, at an address: filling structures costs as much as the call.
+    """
     return _checked(int(_readv(pid, local, 1, remote, count, 0)) if _readv else -1)
 
 
@@ -131,6 +138,15 @@ def install_filter(program: bytes) -> tuple[int, int]:
         if error.errno != 22:
             raise
     return syscall_with("seccomp", abi.SET_MODE_FILTER, abi.FLAG_NEW_LISTENER, head), abi.FLAG_NEW_LISTENER
+
+
+def wake_in_place(listener: int) -> None:
+    """Have whoever waits for a call or for its answer wake on the processor where it was made, since Linux 6.6.
+
+    Task and supervisor take turns; on a processor that slept, each turn would wait for it to wake.
+    """
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(listener, abi.IOCTL_SET_FLAGS, abi.SYNC_WAKE_UP)
 
 
 def still_waiting(listener: int, identity: bytes) -> bool:

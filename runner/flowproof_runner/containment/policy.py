@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import socket
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from flowproof_runner.containment.daemons import Daemon
-from flowproof_runner.containment.sockaddr import Endpoint, Ip, endpoint
+from flowproof_runner.containment.sockaddr import Endpoint, Ip, endpoint, family, without_flow
 
 DNS: Final = 53
 _REMEMBERED: Final = 1024
@@ -142,6 +143,22 @@ class Policy(Settings):
 
     @cached_property
     def _read(self) -> dict[bytes, tuple[Endpoint, Decision]]:
+        return {}
+
+    def at_once(self, address: bytes) -> bytes | None:
+        """The raw address as any socket may connect to it, None where there is more to be looked at. Remembered.
+
+        A socket of another family than the address takes no harm: the kernel refuses.
+        """
+        found = self._at_once.get(address)
+        if found is None and (read := self.read(address)) and read[1] is Decision.ALLOW:
+            found = without_flow(address) if family(address) != socket.AF_UNSPEC else None
+            if found and len(self._at_once) < _REMEMBERED:
+                self._at_once[address] = found
+        return found
+
+    @cached_property
+    def _at_once(self) -> dict[bytes, bytes]:
         return {}
 
     def daemon_at(self, device: int, inode: int) -> str | None:

@@ -132,6 +132,7 @@ def _take(pid: int, fd: int, *, killable: bool) -> Listener:
         advice = "in a container: --cap-add SYS_PTRACE, or a profile that allows pidfd_getfd"
         raise LaunchFailed(f"pidfd_getfd: {error.strerror}; {advice}") from error
     os.close(pidfd)
+    kernel.wake_in_place(listener)
     return Listener(listener, killable=killable)
 
 

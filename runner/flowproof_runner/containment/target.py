@@ -18,6 +18,8 @@ _STRING_LIMIT = 4096
 _TASKS = 4
 _SMALL = 256
 """Bytes: any address, any message header, a piece of a path."""
+_IOVEC = struct.Struct("@PN")
+_IDENTITY = struct.Struct("=Q")
 
 
 class _Few(threading.local):
@@ -25,15 +27,14 @@ class _Few(threading.local):
 
     def __init__(self) -> None:
         self._buffer = ctypes.create_string_buffer(_SMALL)
-        self._local = (kernel.Iovec * 1)(kernel.Iovec(ctypes.addressof(self._buffer), 0))
-        self._remote = (kernel.Iovec * 1)()
-        self._to, self._from = self._local[0], self._remote[0]
+        self._vectors = ctypes.create_string_buffer(2 * _IOVEC.size)
+        self._to, self._from = ctypes.addressof(self._buffer), ctypes.addressof(self._vectors) + _IOVEC.size
         self._pidfds: dict[int, int] = {}
 
     def read(self, tid: int, address: int, size: int) -> bytes:
-        self._to.len = self._from.len = size
-        self._from.base = address
-        if kernel.read_vectors(tid, self._local, self._remote, 1) != size:
+        _IOVEC.pack_into(self._vectors, 0, self._to, size)
+        _IOVEC.pack_into(self._vectors, _IOVEC.size, address, size)
+        if kernel.read_vectors(tid, self._vectors, self._from, 1) != size:
             raise OSError(errno.EFAULT, "unreadable")
         return self._buffer.raw[:size]
 
@@ -70,7 +71,7 @@ class Call(NamedTuple):
 
     def alive(self) -> bool:
         """True while the task waits in this call."""
-        return kernel.still_waiting(self.listener, struct.pack("=Q", self.id))
+        return kernel.still_waiting(self.listener, _IDENTITY.pack(self.id))
 
     def read(self, address: int, size: int) -> bytes:
         """Exactly `size` bytes of the task's memory. Raises OSError(EFAULT) if they are not all there."""
