@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.scenario import HERE, Outcome, Scenario, node, python
+
+from flowproof_runner.habitat.clock import libfaketime
 
 type New = Callable[..., Scenario]
 
@@ -30,12 +33,13 @@ def divergences(outcome: Outcome) -> int:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("depends_on", ["runs", "notes", "now", "zone"])
-def test_an_agent_at_the_users_home_is_not_the_same_twice(new: New, agent: list[str], depends_on: str) -> None:
-    flow = new(agent, {"AGENT_TELLS": depends_on})
-    assert flow.record(TZ="Africa/Nairobi").code == 0
-    again = flow.run(TZ="Europe/Rome")
-    assert (again.code, divergences(again)) == (1, 1), again.said
+def test_an_agent_at_the_users_home_is_not_the_same_twice(new: New, agent: list[str]) -> None:
+    for fact in ("runs", "notes", "now", "zone"):
+        flow = new(agent, {"AGENT_TELLS": fact}, name=fact)
+    assert flow.cli("record", ".", TZ="Africa/Nairobi").code == 0
+    again = flow.cli("run", ".", TZ="Europe/Rome")
+    assert again.code == 1 and again.report is not None, again.said
+    assert [[f.id for f in each.findings].count("model.divergence") for each in again.report.flows] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -53,6 +57,23 @@ def test_in_a_home_of_the_run_it_is(new: New, agent: list[str], fixture: Path, t
     assert not (tmp_path / "home" / ".remembers").exists()
     assert os.listdir(fixture) == ["hello.txt"]
     assert not list(Path("/tmp").glob("flowproof*/flow"))
+
+    (fixture / "hello.txt").write_text("hullo\n")
+    changed = flow.run()
+    assert (changed.code, divergences(changed)) == (1, 1), changed.said
+
+
+def test_an_adapter_is_at_home_there_too(new: New, fixture: Path, tmp_path: Path) -> None:
+    words = {"adapter": python("adapter_remembers.py"), "output": "adapter"}
+    flow = new([], {}, **words, **AT_HOME)
+    recorded = flow.record("--twice", TZ="Africa/Nairobi")
+    assert recorded.code == 0, recorded.said
+    assert "the same twice" in recorded.stdout
+
+    (tmp_path / "other").mkdir()
+    again = flow.run(HOME=str(tmp_path / "other"), TZ="Europe/Rome")
+    assert again.code == 0, again.said
+    assert not (tmp_path / "home" / ".remembers").exists()
 
     (fixture / "hello.txt").write_text("hullo\n")
     changed = flow.run()
@@ -82,6 +103,22 @@ def test_doctor_and_heal_let_it_live_there_too(new: New, fixture: Path) -> None:
     assert flow.record().code == 0
     healed = flow.cli("heal", "flow.flow.yaml")
     assert healed.code == 0, healed.said
+
+
+@pytest.mark.skipif(libfaketime() is None, reason="libfaketime is not installed: apt install faketime")
+def test_libfaketime_gives_its_time_to_what_loads_no_hook(new: New) -> None:
+    """Python with -I stands for any program that is neither Python nor Node, and so does the `date` it calls."""
+    isolated = [sys.executable, "-I", str(HERE / "agents" / "remembers.py")]
+    at = {"at": "2026-01-01T00:00:00Z", "libfaketime": True}
+    flow = new(isolated, {"AGENT_TELLS": "now,date"}, clock=at, home="isolated")
+    recorded = flow.record()
+    assert recorded.code == 0, recorded.said
+    told = json.loads(recorded.printed)
+    assert told["now"].startswith("2026-01-01T00:00:00") and "Jan" in told["date"] and "2026" in told["date"]
+    assert flow.run().code == 0
+    flow.change(agent={"clock": {**at, "at": "2026-01-02T00:00:00Z"}})
+    changed = flow.run()
+    assert (changed.code, divergences(changed)) == (1, 1), changed.said
 
 
 def test_a_clock_that_nobody_goes_by_fails_the_run(new: New) -> None:
@@ -129,8 +166,11 @@ def test_a_clients_profile_makes_it_replay(new: New, tmp_path: Path) -> None:
 def new(scenario: New) -> New:
     """A scenario whose agent has these variables and surroundings."""
 
-    def make(command: list[str], env: dict[str, str], client: str = "", **agent: object) -> Scenario:
+    def make(
+        command: list[str], env: dict[str, str], client: str = "", name: str = "flow", **agent: object
+    ) -> Scenario:
         parts = {"client": client} if client else {}
-        return scenario({"command": command, "env": env, **agent}, **parts)
+        start = {"command": command} if command else {}
+        return scenario({**start, "env": env, **agent}, name=name, **parts)
 
     return make

@@ -71,7 +71,11 @@ def wound(clock: Clock, folder: Path) -> Clockwork:
 
     Raises DriverError if libfaketime is asked for and not there.
     """
-    library = _library() if clock.libfaketime else None
+    library = libfaketime() if clock.libfaketime else None
+    if clock.libfaketime and library is None:
+        raise DriverError(
+            "agent.clock: libfaketime is not installed: install it (apt install faketime), or leave `libfaketime` out"
+        )
     (folder / "announced").mkdir(parents=True)
     for name in ("sitecustomize.py", "clock.cjs"):
         with as_file(files("flowproof_runner.habitat") / "hooks" / name) as hook:
@@ -79,14 +83,10 @@ def wound(clock: Clock, folder: Path) -> Clockwork:
     return Clockwork(dt.datetime.fromisoformat(clock.at), clock.moves, folder, library)
 
 
-def _library() -> Path:
+def libfaketime() -> Path | None:
+    """The library, where it is installed."""
     found = (path for pattern in _LIBRARIES for path in sorted(Path("/").glob(pattern.removeprefix("/"))))
-    library = next(found, None)
-    if library is None:
-        raise DriverError(
-            "agent.clock: libfaketime is not installed: install it (apt install faketime), or leave `libfaketime` out"
-        )
-    return library
+    return next(found, None)
 
 
 def _joined(first: str, rest: str, by: str) -> str:

@@ -26,6 +26,7 @@ facts = {
     "hello": Path("hello.txt").read_text() if Path("hello.txt").exists() else "",
 }
 if os.environ.get("AGENT_TELLS"):
+    facts["date"] = subprocess.run(["date"], capture_output=True, text=True).stdout
     facts = {name: facts[name] for name in os.environ["AGENT_TELLS"].split(",")}
 body = {"model": "brain-1", "messages": [{"role": "user", "content": json.dumps(facts)}]}
 print(json.dumps(facts))
