@@ -1,13 +1,16 @@
-"""The folder of the stand-ins: held while its maker lives, removed by the next one made when it was killed."""
+"""The stand-in's pump, and its folder: held while its maker lives, removed by the next one made when it was killed."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -64,3 +67,56 @@ def test_what_a_killed_boundary_left_is_removed_by_the_next_one(base: Path, monk
     os.utime(others, (0, 0))
     standin.sweep(base)
     assert young.exists() and others.exists(), "just made and not locked yet; not ours"
+
+
+@contextmanager
+def spawned(base: Path, stdout: int) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """A stand-in in its client's hands, and the lane's end of it, the hello read."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(base / "lane.sock"))
+        listening.listen()
+        path = standin.write(base, "server", str(base / "lane.sock"), "token")
+        process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=stdout, env={})
+        os.close(stdout)
+        lane, _ = listening.accept()
+    with process, lane:
+        lane.settimeout(10)
+        hello = lane.recv(65536)
+        assert hello == b"\0".join((b"token", str(process.pid).encode(), os.fsencode(os.getcwd()))) + b"\0\n"
+        yield process, lane
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pipe does not say whether it has been read")
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_no_two_messages_come_in_one_read_however_slow_the_client(base: Path, kind: str) -> None:
+    """Node gives its children sockets, all others pipes."""
+    if kind == "pipe":
+        client, theirs = os.pipe()
+    else:
+        client, theirs = (end.detach() for end in socket.socketpair())
+    lines = [b"progress\n", b"x" * 200_000 + b"\n", b"result\n"]
+    with spawned(base, theirs) as (process, lane):
+        lane.sendall(b"".join(lines))
+        reads: list[bytes] = []
+        while sum(map(len, reads)) < sum(map(len, lines)):
+            time.sleep(0.02)  # a client that is busy with something else
+            reads.append(os.read(client, 65536))
+        lane.close()
+        assert process.wait(10) == 0
+    os.close(client)
+    assert b"".join(reads) == b"".join(lines)
+    assert reads[0] == lines[0] and reads[-1] == lines[-1]
+
+
+def test_a_client_that_has_ended_its_input_and_reads_no_more_does_not_keep_the_stand_in(base: Path) -> None:
+    client, theirs = os.pipe()
+    with spawned(base, theirs) as (process, lane):
+        assert process.stdin is not None
+        process.stdin.close()
+        assert lane.recv(1) == b""
+        began = time.monotonic()
+        lane.sendall(b"one\ntwo\nthree\n")
+        lane.close()
+        assert process.wait(10) == 0
+        assert time.monotonic() - began < standin.PATIENCE_S
+    os.close(client)
