@@ -13,12 +13,13 @@ from pathlib import Path
 
 from tests.e2e.mcp.lanes import HERE, NODE_MODULES, PEERS, PYTHON_1, PYTHON_2, Transport
 
-from flowproof_addons.mcp.findings import Entry
-from flowproof_addons.mcp.lanes import Lanes
 from flowproof_addons.session import McpServer, Session
-from flowproof_addons.trace.model import JsonValue, Phase
+from flowproof_addons.trace import file
+from flowproof_addons.trace.model import JsonValue, Trace
+from flowproof_runner.boundary import Boundary
 
 _PATIENCE_S = 60.0
+_NUMBERS = count(1)
 
 type Script = Sequence[JsonValue]
 
@@ -116,21 +117,39 @@ class Outcome:
 
     said: JsonValue
     lane: JsonValue
-    findings: tuple[Entry, ...]
+    findings: JsonValue
 
 
 async def play(
-    folder: Path, running: Program, script: Script, server: McpServer, over: Transport, recorded: JsonValue = None
+    boundary: Boundary,
+    folder: Path,
+    running: Program,
+    script: Script,
+    server: McpServer,
+    over: Transport,
+    recorded: JsonValue = None,
 ) -> Outcome:
-    """One session, recorded, or replayed where a recording is given."""
-    phase: Phase = "record" if recorded is None else "replay"
-    session = Session(id="x", phase=phase, folder=folder, mcp=(server,), agent_cwd=str(folder))
-    lanes = Lanes(session, {} if recorded is None else {server.name: recorded}, lambda event: None)
+    """One session through the boundary, recorded, or replayed where a recording is given."""
+    number = next(_NUMBERS)
+    own, cassette = folder / str(number), None
+    own.mkdir()
+    if recorded is not None:
+        cassette = own / "recorded.trace.json"
+        file.save(cassette, Trace("", "2026-01-01T00:00:00Z", "0" * 64, (), {server.name: recorded}))
+    session = Session(
+        id=str(number),
+        phase="record" if cassette is None else "replay",
+        folder=own,
+        cassette=cassette,
+        mcp=(server,),
+        agent_cwd=str(folder),
+    )
+    opened = await asyncio.to_thread(boundary.open, session)
     try:
-        await lanes.start()
-        host, port = lanes.upstream(server.name)
-        target = lanes.server_path(server.name) if over == "stdio" else f"http://{host}:{port}/mcp"
-        said = await running.session(target, script)
+        addresses = opened.mcp_servers if over == "stdio" else opened.mcp_urls
+        said = await running.session(addresses[server.name], script)
     finally:
-        result = (await lanes.close())[server.name]
-    return Outcome(said, result.lane, result.findings)
+        outcome = await asyncio.to_thread(opened.close)
+    lane = outcome.lanes[server.name]
+    assert isinstance(lane, dict)
+    return Outcome(said, lane["lane"], lane["findings"])

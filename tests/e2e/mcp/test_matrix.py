@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.e2e.mcp.lanes import HERE, NODE_MODULES, PYTHON_1, Transport, listen
+from tests.e2e.mcp.lanes import HERE, NODE_MODULES, PYTHON_2, Transport, listen
 from tests.e2e.mcp.programs import CLIENTS, Client, Outcome, Program, Script, play, program
 
 from flowproof_addons.session import McpServer
 from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary_process import BoundaryProcess
 
 REPLAYS = int(os.environ.get("FLOWPROOF_MCP_REPLAYS", "5"))
 """Over each transport."""
@@ -125,12 +127,12 @@ PEERS = {
         env={"MEMORY_FILE_PATH": "{folder}/memory.json"},
     ),
     "time": Peer(
-        (str(PYTHON_1.with_name("mcp-server-time")), "--local-timezone=UTC"),
+        (str(PYTHON_2.with_name("mcp-server-time")), "--local-timezone=UTC"),
         [["tools"], ["call", "get_current_time", {"timezone": "Europe/Berlin"}]],
         ("day_of_week",),
     ),
     "git": Peer(
-        (str(PYTHON_1.with_name("mcp-server-git")),),
+        (str(PYTHON_2.with_name("mcp-server-git")),),
         [["tools"], ["call", "git_log", {"repo_path": "{folder}/repository"}], ["call", "git_status", {}]],
         ("Ada", "repo_path"),
         before=_repository,
@@ -154,8 +156,9 @@ def test_what_a_client_did_with_a_server_replays_ten_times_with_the_server_gone(
         pytest.skip(f"run tests/e2e/mcp/peers/install; not installed: {', '.join(sorted(missing))}")
 
     async def go() -> list[str]:
-        async with program(client, tmp_path) as running:
-            found = [(trial.folder.name, await trial.run(running)) for trial in trials]
+        with Boundary(BoundaryProcess(tmp_path / "boundary")) as boundary:
+            async with program(client, tmp_path) as running:
+                found = [(trial.folder.name, await trial.run(boundary, running)) for trial in trials]
         return [f"{name}: {wrong}" for name, wrong in found if wrong]
 
     wrong = asyncio.run(go())
@@ -176,7 +179,7 @@ class Trial:
         program = Path(self.peer.argv[1] if self.peer.argv[0] == "node" else self.peer.argv[0])
         return [path for path in (self.client.needs, program) if path is not None and not path.exists()]
 
-    async def run(self, running: Program) -> object:
+    async def run(self, boundary: Boundary, running: Program) -> object:
         """Record, end the server, remove its files, replay; what is wrong, if anything."""
         data = self.folder / "data"
         data.mkdir(parents=True)
@@ -185,7 +188,7 @@ class Trial:
         script = [*_filled(self.peer.script, data), *(LISTENING if listens else ())]
         declared, stop = self._server(data)
         try:
-            recorded = await play(self.folder, running, script, declared, self.transport)
+            recorded = await play(boundary, self.folder, running, script, declared, self.transport)
         finally:
             stop()
         shutil.rmtree(data)
@@ -198,14 +201,16 @@ class Trial:
             return f"nothing was heard on the listening stream: {said}"
         if declared.command:
             declared = declared.model_copy(update={"command": ("/no/such/server",)})
-        return await self._replay(running, script, declared, recorded)
+        return await self._replay(boundary, running, script, declared, recorded)
 
-    async def _replay(self, running: Program, script: Script, gone: McpServer, recorded: Outcome) -> object:
+    async def _replay(
+        self, boundary: Boundary, running: Program, script: Script, gone: McpServer, recorded: Outcome
+    ) -> object:
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def once(over: Transport) -> object:
             async with gate:
-                replayed = await play(self.folder, running, script, gone, over, recorded.lane)
+                replayed = await play(boundary, self.folder, running, script, gone, over, recorded.lane)
             same = replayed.said == recorded.said
             return replayed.findings or (None if same else _parted(over, recorded.said, replayed.said))
 
