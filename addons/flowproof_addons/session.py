@@ -184,5 +184,7 @@ class Session(Part):
     agent_cwd: str = ""
     conversation: Conversation | None = None
     """Several user turns, begun one by one by the runner; None: one task."""
+    websocket: bool = False
+    """Agents may have a WebSocket where their API has one; else an upgrade is answered 426."""
     spec: str = ""
     """Digest of the spec."""

@@ -21,6 +21,7 @@ from flowproof_addons.hooks.gate import Gate
 from flowproof_addons.hooks.mcp import McpLanes
 from flowproof_addons.hooks.model import Model
 from flowproof_addons.hooks.sessions import Desk, proxyserver
+from flowproof_addons.hooks.sockets import Sockets
 from flowproof_addons.hooks.substitute import Substitute
 from flowproof_addons.hooks.tracer import Tracer
 from flowproof_addons.hooks.view import Annotator
@@ -49,7 +50,19 @@ class Suite:
     """Reads the option, then lets the addons in."""
 
     def __init__(self) -> None:
-        self._desk = Desk(default(), os.environ)
+        self._desk = desk = Desk(default(), os.environ)
+        self.addons: list[object] = [
+            Gate(desk.models, default(), desk.pacers),
+            Sockets(desk.models, default(), desk.walls),
+            McpLanes(desk.lanes),
+            Substitute(),
+            Failing(desk.pacers, proxyserver),
+            Model(),
+            Tracer(),
+            Annotator(default(), desk.server),
+            Garbage(),
+        ]
+        """The hooks, in the order a request meets them. Made once: mitmproxy asks for them at every kind of event."""
         self._ends: Control | ByHand | None = None
 
     def load(self, loader: Loader) -> None:
@@ -84,21 +97,6 @@ class Suite:
         if self._ends is not None:
             await self._ends.done()
         self._lower()
-
-    @property
-    def addons(self) -> list[object]:
-        """The hooks, in the order a request meets them."""
-        desk = self._desk
-        return [
-            Gate(desk.models, default(), desk.pacers),
-            McpLanes(desk.lanes),
-            Substitute(),
-            Failing(desk.pacers, proxyserver),
-            Model(),
-            Tracer(),
-            Annotator(default(), desk.server),
-            Garbage(),
-        ]
 
 
 def read(path: Path) -> Config:

@@ -106,6 +106,7 @@ def opening(
         pins=pins(draft),
         mocks=session.tool_mocks(spec.spec),
         mcp=servers(spec, draft.contract),
+        keep_errors=spec.spec.keep_attempts,
         faults=faults.of_model(spec.spec),
         mcp_faults=faults.of_mcp(spec.spec),
         secrets=secrets(spec, around),
@@ -116,6 +117,7 @@ def opening(
         clock=spec.spec.agent.clock.at if spec.spec.agent.clock else "",
         agent_cwd=str(draft.directory),
         conversation=Conversation(quiet_s=spec.spec.agent.quiet) if talk else None,
+        websocket=spec.spec.agent.responses_websocket,
         spec=spec.digest,
     )
 

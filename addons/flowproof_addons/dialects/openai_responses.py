@@ -38,6 +38,7 @@ class OpenAIResponses:
     framing: Literal["sse", "ndjson"] = "sse"
     base_url_variables: tuple[str, ...] = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
     key_variables: tuple[str, ...] = ("OPENAI_API_KEY",)
+    websocket = True
 
     def claims(self, method: str, path: str) -> bool:
         return method == "POST" and path.rstrip("/").endswith("/responses")

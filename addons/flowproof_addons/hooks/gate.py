@@ -10,11 +10,13 @@ from mitmproxy import http
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireReply
 from flowproof_addons.hooks.crossing import Sessions, attach, port, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
+from flowproof_addons.hooks.sockets import is_upgrade, spoken
 from flowproof_addons.live.pacer import Pacer
 from flowproof_addons.live.progress import Crossing
 from flowproof_addons.trace import body
 from flowproof_addons.trace.model import BytesBody, Request
 
+_NO_SOCKETS = b"flowproof speaks HTTP here, not WebSocket (agent.responses_websocket)\n"
 _OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -39,8 +41,9 @@ class Gate:
             send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
         elif fetching := self._fetching(flow):
             attach(flow, fetching)
-        elif flow.request.headers.get("upgrade", "").lower() == "websocket":
-            send(flow, WireReply(426, {"content-type": "text/plain"}, b"flowproof speaks HTTP here, not WebSocket\n"))
+        elif is_upgrade(flow.request):
+            if spoken(live, flow.request, self._registry) is None:
+                send(flow, WireReply(426, {"content-type": "text/plain"}, _NO_SOCKETS))
         elif flow.request.method == "HEAD":
             send(flow, WireReply(200, {}, b""))
         else:

@@ -10,14 +10,12 @@ from flowproof_addons.dialects.base import ErrorText
 from flowproof_addons.hooks.crossing import cut_off, of, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live.answer import answer
-from flowproof_addons.live.progress import ABANDONED, Crossing
+from flowproof_addons.live.progress import ABANDONED, AFTER, Crossing
 from flowproof_addons.live.proxies import authorization
 from flowproof_addons.live.route import route
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.session import Upstream
 from flowproof_addons.trace import credentials
-
-AFTER = "flowproof: this run has already diverged; nothing more is answered"
 
 
 class Model:
@@ -34,7 +32,7 @@ class Model:
         elif crossing.live.replaying:
             await _replay(flow, crossing)
         else:
-            _forward(flow, crossing)
+            forward(flow, crossing)
 
     def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
         """The proxy's own credentials, where the shell has some, go to the proxy and no further."""
@@ -61,7 +59,8 @@ async def _replay(flow: http.HTTPFlow, crossing: Crossing) -> None:
         cut_off(flow, len(served.reply.body))
 
 
-def _forward(flow: http.HTTPFlow, crossing: Crossing) -> None:
+def forward(flow: http.HTTPFlow, crossing: Crossing) -> None:
+    """Point a flow at its upstream, with our key on it; a session without an upstream for it refuses."""
     upstream = _upstream(crossing)
     if upstream is None:
         words = f"no upstream for {flow.request.method} {crossing.request.path}"
@@ -84,7 +83,7 @@ def _credentials(flow: http.HTTPFlow, crossing: Crossing, upstream: Upstream) ->
     """Our key in place of the agent's placeholder; no key of ours: the agent's own headers, untouched."""
     headers = flow.request.headers
     headers["accept-encoding"] = "identity"
-    nominated = {name.strip().lower() for name in headers.get("connection", "").split(",")} - {"", "close"}
+    nominated = {name.strip().lower() for name in headers.get("connection", "").split(",")} - {"", "close", "upgrade"}
     for name in {"proxy-connection", "proxy-authorization", "keep-alive", "te", *nominated}:
         headers.pop(name, None)
     if not upstream.key:

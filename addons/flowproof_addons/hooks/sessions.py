@@ -18,6 +18,7 @@ from flowproof_addons.dialects.base import Registry
 from flowproof_addons.errors import FlowproofError
 from flowproof_addons.faults import Faults
 from flowproof_addons.hooks.crossing import Sessions
+from flowproof_addons.hooks.wall import Wall
 from flowproof_addons.live.pacer import Pacer
 from flowproof_addons.live.progress import Emit, Live
 from flowproof_addons.live.route import route
@@ -40,6 +41,8 @@ class Open:
 
     live: Live
     lanes: Lanes
+    wall: Wall | None = None
+    """Behind a WebSocket at replay."""
     pacer: Pacer | None = None
     """Behind the model's listener, where a fault makes answers slow."""
     listeners: dict[str, ServerInstance[ReverseMode]] = field(default_factory=dict)
@@ -61,6 +64,8 @@ class Desk:
         """Per MCP listener port: its lane server's address."""
         self.pacers: dict[int, Pacer] = {}
         """Per model listener port, where one is needed."""
+        self.walls: dict[int, Wall] = {}
+        """The same."""
         self._registry = registry
         self._environment = environment
         self._open: dict[str, Open] = {}
@@ -72,6 +77,8 @@ class Desk:
             return wanted.address == self.lanes[port]
         opened = self._by_port.get(port)
         if opened is not None and opened.pacer is not None and wanted.address == opened.pacer.address:
+            return True
+        if opened is not None and opened.wall is not None and wanted.address == opened.wall.address:
             return True
         if opened is None or opened.live.replaying or wanted.address is None:
             return False
@@ -106,7 +113,12 @@ class Desk:
             if any(fault.kind == "slow" for fault in session.faults):
                 opened.pacer = Pacer()
                 await opened.pacer.open()
+            if session.websocket and live.replaying:
+                opened.wall = Wall()
+                opened.wall.open()
             await self._listen(opened, "", session.port, server)
+            if opened.wall is not None:
+                self.walls[opened.port()] = opened.wall
             if opened.pacer is not None:
                 opened.pacer.listener = opened.port()
                 self.pacers[opened.port()] = opened.pacer
@@ -140,10 +152,13 @@ class Desk:
                 self.models.pop(port, None)
                 self.lanes.pop(port, None)
                 self.pacers.pop(port, None)
+                self.walls.pop(port, None)
                 self._by_port.pop(port, None)
                 _hang_up(server, port)
         if opened.pacer is not None:
             await opened.pacer.close()
+        if opened.wall is not None:
+            await opened.wall.close()
         return found, await opened.lanes.close()
 
     async def close_all(self, server: Proxyserver) -> None:

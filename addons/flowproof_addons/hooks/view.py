@@ -114,7 +114,7 @@ class Annotator:
         crossing = of(flow)
         if crossing is not None and _watched():
             _note_crossing(flow, crossing)
-            _hide(flow.request.headers)
+            hide(flow.request.headers)
 
 
 def _watched() -> bool:
@@ -161,7 +161,7 @@ def _note_lane(flow: http.HTTPFlow, server: str) -> None:
         flow.comment = label.mcp(server, rpc.method(message) or "answer", tool, params.get("arguments") or {})
 
 
-def _hide(headers: http.Headers) -> None:
+def hide(headers: http.Headers) -> None:
     """The request has been sent: what authorized it is shown and saved by nobody."""
     for name in [name for name in headers if credentials.is_header(name)]:
         headers[name] = "(hidden by flowproof)"

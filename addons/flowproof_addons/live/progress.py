@@ -25,6 +25,9 @@ from flowproof_addons.trace.redact import Redactor
 ABANDONED = 0
 """Status of a reply that never came because the agent hung up first; at replay the call is held, not answered."""
 
+AFTER = "flowproof: this run has already diverged; nothing more is answered"
+"""What every later request is told."""
+
 type Emit = Callable[[dict[str, JsonValue]], None]
 
 

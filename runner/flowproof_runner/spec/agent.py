@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from flowproof_runner.spec import variables
-from flowproof_runner.spec.fields import Command, Duration, Part, Port, Text, Variable, Words, kind
+from flowproof_runner.spec.fields import Command, Duration, Flag, Part, Port, Text, Variable, Words, kind
 from flowproof_runner.spec.habitat import ClockField, HomeField, WorkspaceField
 from flowproof_runner.spec.problems import Complaint, refuse
 from flowproof_runner.spec.scalars import Node, value
@@ -140,6 +140,9 @@ class Agent(Part):
     )
     clock: ClockField | None = Field(default=None, description="The time that Python and Node agents see.")
 
+    responses_websocket: Flag = Field(
+        default=False, description="Let the agent have OpenAI's Responses WebSocket; default: it is told to use HTTP."
+    )
     stdin: Stdin = Field(default="later", description="In a conversation: how user turns come on the agent's stdin.")
     quiet: Duration | None = Field(
         default=None, description="In a conversation, at record: how long nothing may come before the next user turn."

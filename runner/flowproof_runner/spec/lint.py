@@ -150,6 +150,10 @@ def too_short(text: str) -> str:
 
 def _faults(spec: Spec) -> Iterator[Complaint]:
     servers = [server.name for server in spec.mcp]
+    for number, fault in enumerate(spec.faults if spec.agent.responses_websocket else ()):
+        if fault.turn is not None:
+            said = "does not go with agent.responses_websocket: turns over a WebSocket meet no faults"
+            yield Complaint(said, ("faults", number, "turn"))
     seen: dict[str, int] = {}
     for number, fault in enumerate(spec.faults):
         if fault.mcp is not None and fault.mcp not in servers:
