@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
-from flowproof_runner import cassette, controls, explanation
+from flowproof_runner import ageing, cassette, controls, explanation
 from flowproof_runner.collect import collect
 from flowproof_runner.contract.of_spec import contract_of, with_contract
 from flowproof_runner.report import words
@@ -55,4 +56,6 @@ def _cassette(spec: LoadedSpec) -> tuple[str, Iterable[str]]:
         trace = cassette.load(spec)
     except FlowproofError as error:
         return "cassette unusable", (str(error),)
-    return f"{words.number(len(trace.turns), 'turn')} recorded", ()
+    old = ageing.days(trace, dt.datetime.now(dt.UTC))
+    ago = f" {words.number(old, 'day')} ago" if old else ""
+    return f"{words.number(len(trace.turns), 'turn')} recorded{ago}", ()

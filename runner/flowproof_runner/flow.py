@@ -13,7 +13,7 @@ from flowproof_addons import FlowproofError
 from flowproof_addons.session import Session, Upstream
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Phase, Trace
-from flowproof_runner import cassette, containing, extensions, judging, plan, upstream
+from flowproof_runner import ageing, cassette, containing, extensions, judging, plan, upstream
 from flowproof_runner.boundary import Outcome
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
@@ -154,11 +154,17 @@ class Flows:
         cassette.refuse_foreign(draft.spec, recorded, self.around.registry)
         draft.cassette = cassette.path_of(draft.spec.path)
         draft.notes += cassette.notes(draft.spec, recorded)
+        self._aged(draft, recorded)
         outcome = self._agent(draft, {})
         trace = self._trace(draft, outcome)
         draft.counts = tally(trace.exchanges, self.around.registry, recorded.exchanges)
         self._keep(draft, trace)
         judging.judge(draft, outcome, trace, self.around.registry, recorded)
+
+    def _aged(self, draft: Draft, recorded: Trace) -> None:
+        suite, now = self.around.suite, self.now()
+        draft.notes += tuple(ageing.noted(suite.max_age, recorded, now))
+        draft.add(ageing.failing(suite.max_age, recorded, now, str(draft.spec.path), suite.where("max_age")))
 
     def _agent(self, draft: Draft, upstreams: Mapping[str, Upstream]) -> Outcome:
         """Run the agent behind an open session; how it ended goes into the draft."""

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from flowproof_runner import env_file
+from flowproof_runner import ageing, env_file
+from flowproof_runner.ageing import MaxAge
 from flowproof_runner.spec import errors, variables
 from flowproof_runner.spec.document import Document
 from flowproof_runner.spec.fields import Command, Part, Text, Variable, Words
@@ -44,6 +45,9 @@ class Grammar(Part):
         default=(), description="Python files in this folder that register dialects or hold mitmproxy hooks."
     )
     order: tuple[Words, ...] = Field(default=(), description="Spec files that come first, in this order.")
+    max_age: Annotated[MaxAge | None, BeforeValidator(ageing.of_node)] = Field(
+        default=None, description="90d: a flow with an older cassette fails; or warn: and fail:, each in days."
+    )
     min_version: Words | None = Field(default=None, description="The oldest flowproof these specs work with.")
 
 
@@ -61,6 +65,7 @@ class Suite:
     order: tuple[str, ...] = ()
     addons: tuple[Path, ...] = ()
     """Absolute."""
+    max_age: MaxAge | None = None
 
     def filled(self, environ: Mapping[str, str]) -> dict[str, str]:
         """`env` with its variables' values; handles stay. Raises SpecError naming each that is not set."""
@@ -125,7 +130,16 @@ def load(folder: Path) -> Suite:
     if problems:
         raise SpecError(problems)
     addons = tuple((folder / name).absolute() for name in grammar.addons)
-    return Suite(document, grammar.env, shell, grammar.before_each, grammar.after_each, grammar.order, addons)
+    return Suite(
+        document,
+        grammar.env,
+        shell,
+        grammar.before_each,
+        grammar.after_each,
+        grammar.order,
+        addons,
+        grammar.max_age,
+    )
 
 
 def _grammar(document: Document) -> tuple[Grammar | None, list[Problem]]:

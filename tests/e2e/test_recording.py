@@ -51,6 +51,21 @@ def test_a_retried_failure_is_no_turn(failure: Answer, scenario: New, upstream: 
     assert len(turn["attempts"]) == 1
 
 
+def test_a_retried_failure_is_a_turn_where_the_spec_wants_it(scenario: New, upstream: Upstream) -> None:
+    """H52's other half: with `keep_attempts` replay fails first, as the model did, so that the retries are tested."""
+    script(upstream, LIMITED, reply(COMPLETION))
+    flow = scenario(python("openai_retries.py", "2"), keep_attempts=True)
+    recorded = flow.record()
+    upstream.stop()
+    replayed = flow.run()
+    assert (recorded.code, replayed.code) == (0, 0), replayed.said
+    assert recorded.printed == replayed.printed == "Told.\nrequests: 2\n"
+    assert replayed.flow.counts.turns == 2
+    flow.change(agent={"command": python("openai_retries.py", "0")})
+    gave_up = flow.run()
+    assert (gave_up.code, "model.unserved" in gave_up.ids) == (1, True), gave_up.said
+
+
 def test_an_answer_that_broke_off_breaks_off_again(scenario: New, upstream: Upstream) -> None:
     """What came before the break was seen by the agent, so it is a turn; its client asks again at replay too."""
     script(upstream, Answer((b'{"id":', Cut.CLOSE), length=99), reply(COMPLETION))

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
@@ -25,6 +25,7 @@ from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.file import load
 from flowproof_runner.suite import Suites
 
+TODAY = datetime(2026, 12, 2, tzinfo=UTC)
 SPEC = """\
 name: Looks it up
 app: agent
@@ -144,11 +145,13 @@ class Scenario:
         path.write_text(text.format(python=json.dumps(sys.executable), script=json.dumps(script), more=more))
         return path
 
-    def run(self, phase: Phase, boundary: Boundary, cancelled: Event | None = None) -> FlowResult:
+    def run(
+        self, phase: Phase, boundary: Boundary, cancelled: Event | None = None, *, now: datetime = TODAY
+    ) -> FlowResult:
         folder = self.folder / f"run-{len(list(self.folder.glob('run-*')))}"
         folder.mkdir()
         around = Surroundings(self.shell, self.folder, default())
-        flows = Flows(boundary, around, cancelled or Event(), now=lambda: datetime(2026, 12, 2, tzinfo=UTC))
+        flows = Flows(boundary, around, cancelled or Event(), now=lambda: now)
         path = self.folder / "lookup.flow.yaml"
         return flows.within(Suites().beside(path)).run(load(path), phase, folder)
 
@@ -237,6 +240,25 @@ def test_a_replay_never_writes_the_cassette(scenario: Scenario) -> None:
     scenario.run("replay", Boundary(replace(GOOD, exchanges=TURNS[:1], turns=1)))
     after = scenario.cassette.stat()
     assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+@pytest.mark.parametrize(
+    ("max_age", "verdict", "said"),
+    [
+        ("40d", "pass", ""),
+        ("30d", "fail", "the cassette is 31 days old; max_age of the suite is 30"),
+        ("{warn: 30d, fail: 40d}", "pass", "the cassette is 31 days old and may be 40: record it again before long"),
+        ("{warn: 5d}", "pass", "the cassette is 31 days old: record it again before long"),
+        ("{warn: 5d, fail: 9d}", "fail", "the cassette is 31 days old; max_age of the suite is 9"),
+    ],
+)
+def test_a_suite_says_how_old_a_recording_may_be(scenario: Scenario, max_age: str, verdict: str, said: str) -> None:
+    scenario.recorded()
+    (scenario.folder / "suite.yaml").write_text(f"max_age: {max_age}\n")
+    recorded = datetime.fromisoformat(file.load(scenario.cassette).recorded_at)
+    result = scenario.run("replay", Boundary(), now=recorded + timedelta(days=31, hours=5))
+    assert result.verdict == verdict
+    assert [*(found.message for found in result.findings), *result.notes] == ([said] if said else [])
 
 
 def test_a_missing_cassette_is_an_error_that_says_how_to_record(scenario: Scenario) -> None:

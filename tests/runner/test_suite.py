@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from flowproof_runner.ageing import MaxAge
 from flowproof_runner.spec.problems import SpecError
 from flowproof_runner.suite import Suites, load
 
@@ -21,12 +22,14 @@ def test_everything_a_suite_may_say(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(
         "env: {A: '${HOME_PAGE}/x', B: '${flowproof.proxy_url}'}\nenv_from: .env\nbefore_each: npm run reset\n"
         "after_each: [rm -rf tmp, [echo, two words]]\norder: [b.flow.yaml]\nmin_version: 0.0.1\n"
+        "max_age: {warn: 60d, fail: 90d}\n"
     )
     suite = load(tmp_path)
     assert suite.filled({"HOME_PAGE": "h"}) == {"A": "h/x", "B": "${flowproof.proxy_url}"}
     assert suite.shell == {"FROM_FILE": "1"}
     assert suite.before_each == (("npm", "run", "reset"),)
     assert suite.after_each == (("rm", "-rf", "tmp"), ("echo", "two words"))
+    assert suite.max_age == MaxAge(warn="60d", fail="90d")  # type: ignore[arg-type]  # as written
     assert suite.where("before_each") == f"{tmp_path / 'suite.yaml'}:3"
 
 
@@ -40,6 +43,8 @@ def test_everything_a_suite_may_say(tmp_path: Path) -> None:
         ("env_from: gone", "cannot be read"),
         ("min_version: 99.0", "these specs need flowproof 99.0, this is"),
         ("min_version: new", "is no version; accepted: 0.1.0"),
+        ("max_age: 90", "90 is no number of days; accepted: 90d"),
+        ("max_age: {wran: 9d}", "unknown key; did you mean 'warn'?"),
         ("before_each: 'a | b'", "needs a shell"),
         ("env: {A: '${'}", "is no variable reference"),
         ("env: {1A: x}", "1A"),

@@ -83,6 +83,17 @@ def seconds(node: object) -> float:
     return float(found[1]) * _SECONDS[found[2]]
 
 
+def days(node: object) -> int:
+    """Read `90d`.
+
+    Raises a pydantic error if it is no number of days.
+    """
+    found = re.fullmatch(r"([1-9]\d{0,4})d", str(_text(node)))
+    if found is None:
+        raise refuse(Complaint(f"{kind(node)} is no number of days; accepted: 90d"))
+    return int(found[1])
+
+
 def size_bytes(node: object) -> int:
     """Read `64KiB`, `10MB`, `512B`.
 
@@ -165,6 +176,7 @@ Object = Annotated[dict[str, JsonValue], PlainValidator(_object), WithJsonSchema
 Pattern = Annotated[str, BeforeValidator(_text), AfterValidator(_pattern)]
 """A regular expression."""
 Duration = Annotated[float, PlainValidator(seconds), WithJsonSchema({"type": "string", "examples": ["300s", "5m"]})]
+Days = Annotated[int, PlainValidator(days), WithJsonSchema({"type": "string", "examples": ["90d"]})]
 Size = Annotated[int, PlainValidator(size_bytes), WithJsonSchema({"type": "string", "examples": ["64KiB"]})]
 Command = Annotated[
     tuple[str, ...],

@@ -57,6 +57,9 @@ class Spec(Part):
     )
     strict: Flag = Field(default=False, description="Every tool call must be claimed by an assert_tool_call.")
     pins: tuple[PinEntry, ...] = Field(default=(), description="Spans of requests that may differ between runs.")
+    keep_attempts: Flag = Field(
+        default=False, description="Failures that the client tried again are recorded as turns, and met at replay too."
+    )
     faults: tuple[FaultEntry, ...] = Field(default=(), description="Failures that the agent meets, in both phases.")
     expect: Object = Field(default_factory=dict, description="Contract checks.")
     enforce: Annotated[tuple[Enforcement, ...] | Literal["observe"], BeforeValidator(_enforced)] = Field(
