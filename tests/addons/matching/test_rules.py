@@ -339,3 +339,19 @@ def test_claude_code_needs_its_user_id_and_the_date(
     path = "/v1/messages?beta=true"
     run = matcher(recorded(asked("f832e1", "2026-11-01"), path=path), pins=pins)
     assert hit(run, sent(asked("518c3d", "2026-12-02"), path=path)).rules == ("user id", "date")
+
+
+def test_a_number_of_reminders_may_vary_and_what_the_user_said_may_not(
+    matcher: Make[Matcher], recorded: Make[Exchange], hit: Make[Hit], miss: Make[Divergence]
+) -> None:
+    """One form from the first to the last; blocks of their own may vary as a whole list only."""
+    pin = Pin(at="messages[*].content", match=r"(?s)(<r>.*</r>)", name="reminders")
+    run = matcher(recorded(said("<r>brief</r>\nHello!")), pins=[pin])
+    miss(run, said("<r>brief</r>\n<r>late</r>\nBye!"))
+    miss(run, said("Hello!"))
+    assert hit(run, said("<r>brief</r>\n<r>late</r>\nHello!")).rules == ("reminders",)
+
+    blocks: list[JsonValue] = [{"type": "text", "text": f"<r>{n}</r>"} for n in range(3)]
+    whole = Pin(at="messages[0].content", name="first message")
+    run = matcher(recorded({"messages": [{"role": "user", "content": blocks[:1]}]}), pins=[whole])
+    assert hit(run, {"messages": [{"role": "user", "content": blocks}]}).rules == ("first message",)
