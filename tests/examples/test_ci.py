@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.e2e.ordinary import NOBODY, ordinary
 from typer.core import TyperGroup
 
 from flowproof_runner.cli import app
 from flowproof_runner.init.files import WORKFLOW, init
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 CI = ROOT / "examples" / "ci"
 BIN = Path(sys.executable).parent
 DOCKERFILE = (CI / "container" / "Dockerfile").read_text()
@@ -65,17 +67,41 @@ def test_the_commands_are_ones_flowproof_has(file: str) -> None:
         found.make_context(name, given)
 
 
-def test_the_containers_command_needs_no_key_and_no_home_to_write(tmp_path: Path) -> None:
-    flows = tmp_path / "flows"
-    flows.mkdir()
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """What the Dockerfile copies to /app: a flow, its cassette and its agent."""
+    flows = tmp_path / "project" / "flows"
+    flows.mkdir(parents=True)
     for name in ("booking.flow.yaml", "booking.trace.json"):
         shutil.copy(ROOT / "specs" / name, flows)
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copytree(ROOT / "examples", flows.parent / "examples")
+    return flows.parent
+
+
+def container() -> tuple[list[str], dict[str, str]]:
+    """What the Dockerfile runs, and with which variables of its own."""
     [default] = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
     [runs] = re.findall(r"^ENV FLOWPROOF_RUNS_DIR=(.*)$", DOCKERFILE, re.MULTILINE)
-    assert runs.startswith("/tmp/")
-    bare = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "FLOWPROOF_RUNS_DIR": str(tmp_path / "runs")}
-    done = run(BIN / "flowproof", *json.loads(default), cwd=tmp_path, env=bare)
+    return json.loads(default), {"PATH": os.environ["PATH"], "FLOWPROOF_RUNS_DIR": runs}
+
+
+@pytest.mark.parametrize("home", [{}, {"HOME": "/nonexistent"}], ids=["no HOME", "no such home"])
+def test_the_containers_command_needs_no_key_and_no_home_to_write(home: dict[str, str], project: Path) -> None:
+    words, env = container()
+    bare = {**env, **home, "FLOWPROOF_RUNS_DIR": str(project / "runs")}
+    done = run(BIN / "flowproof", *words, cwd=project, env=bare)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PASS" in done.stdout
     assert not Path("/nonexistent").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make such a container")
+def test_it_replays_as_nobody_without_a_network_and_with_nothing_to_write_but_tmp(project: Path) -> None:
+    """What `docker run --network none --read-only --tmpfs /tmp` gives it, made of namespaces."""
+    words, env = container()
+    inside = ordinary("--net", "sh", str(HERE / "container.sh"), str(project))
+    tried = run(*inside, "sh", "-c", "touch /srv/x; touch /x; ip route; id -u", cwd=project, env=env)
+    assert (tried.stdout, tried.stderr.count("Read-only file system")) == (f"{NOBODY}\n", 2), tried.stderr
+    done = run(*inside, "sh", "-c", f"cd /srv && {shlex.join([str(BIN / 'flowproof'), *words])}", cwd=project, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout

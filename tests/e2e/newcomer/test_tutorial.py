@@ -7,31 +7,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.e2e import pages
+from tests.e2e.ordinary import NOBODY, ordinary
 from tests.e2e.test_commands import PORT, TUTORIAL, free_port
 
-HERE = Path(__file__).parent
-NOBODY = 65534
 PROGRAMS = {
     "pip": '#!/bin/sh\n[ "$*" = "install uv" ]\n',
     "uv": '#!/bin/sh\n[ "$*" = "tool install $HOME/flowproof" ]\n',
 }
 """What asks the network for what is here already."""
-
-
-def ordinary() -> Sequence[str]:
-    """Words that make a command that of an ordinary user: none are needed by one who is."""
-    if os.getuid() != 0:
-        return ()
-    needed = [sys.base_prefix, sys.prefix, str(HERE.parents[2])]
-    words = ("unshare", "--mount", "sh", str(HERE / "as_nobody.sh"), *needed, "--")
-    if subprocess.run([*words, "true"], capture_output=True).returncode != 0:
-        pytest.skip("root cannot become an ordinary user here: run the tests as one")
-    return words
 
 
 @pytest.fixture

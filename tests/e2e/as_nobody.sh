@@ -1,7 +1,8 @@
 #!/bin/sh
 # usage: unshare --mount sh as_nobody.sh PATH... -- COMMAND...
 # Runs a command as nobody, who may look at these paths even if they are below a folder that is closed to others
-# (/root, say): in this mount namespace alone, such a folder is replaced by an empty one with the path in it.
+# (/root, say): in this mount namespace alone, such a folder is replaced by an empty one with the path in it. So is
+# /tmp where EMPTY_TMP is set.
 set -eu
 held=/mnt # only here
 mount -t tmpfs none "$held"
@@ -19,6 +20,7 @@ while [ "$1" != -- ]; do
   done
 done
 shift
+[ -z "${EMPTY_TMP-}" ] || mount -t tmpfs -o mode=1777 none /tmp
 for folder in $closed; do
   mount -t tmpfs -o mode=755 none "$folder"
 done
@@ -27,4 +29,5 @@ while read -r path; do
   number=$((number + 1))
   [ -d "$path" ] || { mkdir -p "$path" && mount --bind "$held/$number" "$path"; }
 done <"$held/paths"
+unset EMPTY_TMP
 exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --no-new-privs -- "$@"
