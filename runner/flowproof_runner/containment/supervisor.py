@@ -7,6 +7,7 @@ dataclasses: they bring half of it with them, and whoever waits for an agent wai
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -30,6 +31,7 @@ from flowproof_runner.containment.sending import Sending
 CONTROL: Final = 0
 """Where the order comes from, then one line to end the tree; its end of file means that the tool is gone."""
 JOURNAL: Final = 1
+YAMA: Final = "/proc/sys/kernel/yama/ptrace_scope"
 
 type Handlers = Callable[[Context, Blocked], Mapping[int, Handler]]
 
@@ -129,11 +131,18 @@ def _take(pid: int, fd: int, *, killable: bool) -> Listener:
         pidfd = os.pidfd_open(pid)
         listener = kernel.pidfd_getfd(pidfd, fd)
     except OSError as error:
-        advice = "in a container: --cap-add SYS_PTRACE, or a profile that allows pidfd_getfd"
-        raise LaunchFailed(f"pidfd_getfd: {error.strerror}; {advice}") from error
+        raise LaunchFailed(f"pidfd_getfd: {error.strerror}; {_advice()}") from error
     os.close(pidfd)
     kernel.wake_in_place(listener)
     return Listener(listener, killable=killable)
+
+
+def _advice() -> str:
+    """What to do where one process may not look into its own child."""
+    with contextlib.suppress(OSError), open(YAMA) as file:
+        if (scope := file.read().strip()) not in ("0", "1"):
+            return f"kernel.yama.ptrace_scope is {scope}, and must be 0 or 1"
+    return "in a container: --cap-add SYS_PTRACE, or a profile that allows pidfd_getfd"
 
 
 def _serve(context: Context, listener: Listener, table: Handlers) -> None:

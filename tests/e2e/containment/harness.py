@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 ROOT = Path(__file__).parents[3]
 
-_BOOT = "import sys; sys.path[:0] = [sys.argv[1], {programs!r}]; from {supervisor} import main; main({landlock})"
+_BOOT = "import sys; sys.path[:0] = [sys.argv[1], {programs!r}]; from {supervisor} import main; main(**{options})"
 
 type User = Literal["me", "nobody"]
 
@@ -54,7 +54,7 @@ class Harness:
     """Name of a network namespace; empty for this one."""
 
     def contained(self, *argv: str | Path, boot: str = "", grace_s: float = 0.0, **options: Any) -> Outcome:
-        """Run under containment; options: policy, env, stdin, timeout_s."""
+        """Run under containment; options: policy, env, stdin, timeout_s, refused."""
         return self._run(argv, contained=True, boot=boot, grace_s=grace_s, **options)
 
     def plain(self, *argv: str | Path, **options: Any) -> Outcome:
@@ -82,9 +82,9 @@ class Harness:
         """The folder of the test programs, as the user sees it."""
         return self.folder / "python" / "root" / PROGRAMS.relative_to(ROOT) if self.user == "nobody" else PROGRAMS
 
-    def boot(self, supervisor: str, *, landlock: bool = True) -> str:
+    def boot(self, supervisor: str, **options: bool) -> str:
         """The boot code of a supervisor among the test programs."""
-        return _BOOT.format(programs=str(self.programs()), supervisor=supervisor, landlock=landlock)
+        return _BOOT.format(programs=str(self.programs()), supervisor=supervisor, options=options)
 
     def _program(self) -> str:
         return str(self.programs() / "contain.py")
@@ -103,6 +103,7 @@ class Harness:
             "timeout_s": 30,
             "boot": "",
             "grace_s": 0.0,
+            "refused": [],
             **options,
         }
 

@@ -33,7 +33,7 @@ def test_the_race_is_won_against_a_supervisor_that_lets_the_kernel_go_on_and_los
     with sink("sockets", ELSEWHERE, PORT, 1) as counting:
         leaked, rounds = 0, 0
         while leaked < 3 and rounds < 20:
-            naive = harness.contained(*words, "500", policy=POLICY, boot=harness.boot("naive", landlock=False))
+            naive = harness.contained(*words, "500", policy=POLICY, boot=harness.boot("naive", second_layer=False))
             assert naive.code == 0, naive
             leaked, rounds = leaked + len(counting.seen()), rounds + 1
         assert leaked >= 3, "this machine never wins the race, so nothing is proved"

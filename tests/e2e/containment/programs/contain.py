@@ -5,6 +5,7 @@ It stands between a test and containment so that a test can have it run as anoth
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -23,6 +24,7 @@ from flowproof_runner.containment.process import NotContained
 
 def main() -> None:
     order = json.load(sys.stdin)
+    refuse(order["refused"])
     folder = Path(order["cwd"])
     argv = [sys.executable if word == "python" else word for word in order["argv"]]
     env = {**os.environ, **order["env"]}
@@ -50,6 +52,17 @@ def main() -> None:
             file.seek(0)
             result[name] = file.read().decode(errors="replace")
     print(json.dumps(result))
+
+
+def refuse(names: list[str]) -> None:
+    """Have the kernel refuse these calls to this process and all it starts, as a container's profile does."""
+    if names:
+        import pyseccomp
+
+        profile = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+        for name in names:
+            profile.add_rule(pyseccomp.ERRNO(errno.EPERM), name)
+        profile.load()
 
 
 class Victim:

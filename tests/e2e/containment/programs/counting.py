@@ -26,5 +26,5 @@ def handlers(context: Context, blocked: Blocked) -> Mapping[int, Handler]:
     return {number: counted(handler) for number, handler in supervisor.handlers(context, blocked).items()}
 
 
-def main(_: bool) -> None:
+def main() -> None:
     supervisor.main(handlers)

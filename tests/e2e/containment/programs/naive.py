@@ -40,7 +40,7 @@ def handlers(context: Context, blocked: Blocked) -> Mapping[int, Handler]:
     return {**real, abi.NUMBER["connect"]: connect, abi.NUMBER["sendmsg"]: sendmsg}
 
 
-def main(with_landlock: bool) -> None:
-    if not with_landlock:
+def main(second_layer: bool = True) -> None:
+    if not second_layer:
         landlock.available = lambda: 0
     supervisor.main(handlers)
