@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -18,9 +18,15 @@ from flowproof_runner.spec.steps import StepForm
 from flowproof_runner.spec.tools import Tool
 
 type Enforcement = Literal["forbidden", "confirmation"]
+type Enforced = Literal["observe"] | Enforcement | tuple[Enforcement, ...]
 
 
 def _enforced(node: object) -> object:
+    """`observe` enforces nothing, and one rule may be written without a list."""
+    if isinstance(node, str) and node not in ("observe", *get_args(Enforcement.__value__)):
+        raise refuse(
+            Complaint(f"found {node!r}; accepted: observe, forbidden, confirmation, or a list of the last two")
+        )
     return () if node == "observe" else [node] if isinstance(node, str) else node
 
 
@@ -62,7 +68,7 @@ class Spec(Part):
     )
     faults: tuple[FaultEntry, ...] = Field(default=(), description="Failures that the agent meets, in both phases.")
     expect: Object = Field(default_factory=dict, description="Contract checks.")
-    enforce: Annotated[tuple[Enforcement, ...] | Literal["observe"], BeforeValidator(_enforced)] = Field(
+    enforce: Annotated[tuple[Enforcement, ...], BeforeValidator(_enforced, json_schema_input_type=Enforced)] = Field(
         default=(), description="Which contract rules refuse calls before they reach a server."
     )
     control: Control | None = Field(default=None, description="The control this flow is evidence for.")

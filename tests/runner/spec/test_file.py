@@ -153,6 +153,11 @@ skip_unless_env: [ OPENAI_API_KEY ]
         ),
         ("pins: [{at: a, kind: time}]", ["1:22: pins.0.kind: found 'time'; accepted: 'date' or 'path'"]),
         ("skip_unless_env: OPENAI_API_KEY", ["1:18: skip_unless_env: expected a list, found 'OPENAI_API_KEY'"]),
+        (
+            "enforce: maybe",
+            ["1:10: enforce: found 'maybe'; accepted: observe, forbidden, confirmation, or a list of the"],
+        ),
+        ("enforce: [forbid]", ["1:11: enforce.0: found 'forbid'; accepted: 'forbidden' or 'confirmation'"]),
         ("control: {id: a}", ["1:10: control: required key 'title' is missing"]),
         ("steps: []", ["1:8: steps: no prompt", "1:8: steps: nothing is asserted"]),
         (
