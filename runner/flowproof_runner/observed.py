@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import Trace
 from flowproof_runner.draft import Draft
 from flowproof_runner.evidence.adapter import with_adapter
 from flowproof_runner.evidence.build import LaneReader, build
-from flowproof_runner.evidence.model import Decided, Evidence
+from flowproof_runner.evidence.model import ADAPTER, Decided, Evidence
+from flowproof_runner.evidence.names import named
 from flowproof_runner.evidence.outcome import with_outcome
 from flowproof_runner.expectations.ast import CallAssertion
+from flowproof_runner.expectations.contract.model import Calls
 from flowproof_runner.mcp.evidence import reader
 from flowproof_runner.spec import session
 
@@ -40,12 +42,21 @@ def uncaught(draft: Draft, evidence: Evidence) -> Iterator[str]:
     mocked = {tool.name for tool in spec.tools if tool.mocked}
     steps = (each.step for each in draft.resolved.steps)
     forbidden = {step.tool for step in steps if isinstance(step, CallAssertion) and step.kind == "no_call"}
-    decided = {event.tool for event in evidence.of(Decided)}
-    for tool in sorted((mocked | forbidden) & decided):
-        if tool not in evidence.lane_of:
+    rules = (e for e in draft.contract.expectations if isinstance(e, Calls) and e.kind == "forbidden")
+    return unintercepted(mocked, forbidden | {tool for rule in rules for tool in rule.tools}, evidence)
+
+
+def unintercepted(mocked: Set[str], forbidden: Set[str], evidence: Evidence) -> Iterator[str]:
+    """The same for these tools, by whichever of their names: one note a tool, if the model asked for it at all."""
+    for tool in sorted({event.tool for event in evidence.of(Decided) if event.lane != ADAPTER}):
+        names = named(tool, None)
+        if names & evidence.lane_of.keys():
+            continue
+        why = "only what the model is told is fixed" if names & mocked else "it is forbidden, not kept from running"
+        if names & (mocked | forbidden):
             yield (
-                f"nothing intercepts {tool}: the agent carries it out at every replay, only what the model is told is"
-                " fixed; declare its server under `mcp:` to keep it from running"
+                f"nothing intercepts {tool}: the agent carries it out at every replay, {why}; declare its server under "
+                "`mcp:` to keep it from running"
             )
 
 

@@ -124,5 +124,16 @@ def test_an_agent_that_never_contacts_the_server_fails_with_the_variable_it_shou
     assert variable in outcome.told
 
 
+def test_a_mocked_tool_that_nothing_intercepts_is_pointed_out_once_in_each_phase(
+    scenario: Callable[..., Scenario],
+) -> None:
+    agent = [sys.executable, str(HERE.parent / "agents" / "openai_chat.py")]
+    made = scenario(agent, tools=[{"name": "get_weather", "result": "snow"}])
+    for outcome in (made.record(), made.run()):
+        assert outcome.code == 0, outcome.said
+        assert [note for note in outcome.flow.notes if note.startswith("nothing intercepts get_weather:")]
+        assert outcome.stdout.count("nothing intercepts") == 1
+
+
 def _command(made: Scenario) -> list[str]:
     return list(yaml.safe_load(made.spec.read_text())["agent"]["command"])
