@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -21,6 +22,7 @@ from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import body, file
 from flowproof_addons.trace.model import Exchange, JsonBody, Reply, Trace
 
+_PADDING = re.compile(',"obfuscation":"[^"]*"')
 _WORDS = "the a flight to Nairobi leaves at nine and lands by noon with one seat left near every window".split()
 
 
@@ -32,6 +34,7 @@ def main() -> None:
     options = parser.parse_args()
     for name, path, chunks in (
         ("openai-chat", "/v1/chat/completions", chat),
+        ("openai-chat", "/v1/chat/completions", unpadded),
         ("anthropic-messages", "/v1/messages", anthropic),
     ):
         measure(name, path, chunks, options.turns, options.tokens)
@@ -56,7 +59,7 @@ def measure(name: str, path: str, chunks: Callable[[int, list[str]], Iterator[st
     bare = [replace(exchange, reply=replace(exchange.reply, frames=None)) for exchange in exchanges]
     kept, left = size(exchanges), size(bare)
     print(
-        f"{name}: {turns} turns of {tokens} tokens; last request {len(request):,} B, streams on the wire {wire:,} B\n"
+        f"{name} ({chunks.__name__}), {turns} turns of {tokens} tokens\n  last request {len(request):,} B, streams on the wire {wire:,} B\n"
         f"  with frames {kept:,} B = {kept / len(request):.2f} x the last request; frames are"
         f" {kept - left:,} B, {(kept - left) / wire:.1%} of the wire\n"
         f"  without     {left:,} B = {left / len(request):.2f} x the last request"
@@ -95,6 +98,11 @@ def chat(turn: int, words: list[str]) -> Iterator[str]:
     yield from (chunk({"content": word}) for word in words)
     yield chunk({}, "stop")
     yield "data: [DONE]\n\n"
+
+
+def unpadded(turn: int, words: list[str]) -> Iterator[str]:
+    """The same for a client that asks for no padding (`include_obfuscation: false`)."""
+    yield from (_PADDING.sub("", chunk) for chunk in chat(turn, words))
 
 
 def anthropic(turn: int, words: list[str]) -> Iterator[str]:

@@ -6,12 +6,12 @@ there (method, path, query, dialect, headers) is not said again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flowproof_addons.trace import body_form, delta, frames
+from flowproof_addons.trace import body_form, delta, header_form, reply_form
 from flowproof_addons.trace.json_value import size
-from flowproof_addons.trace.model import Attempt, Exchange, Fault, JsonBody, JsonValue, Reply, Request
+from flowproof_addons.trace.model import Exchange, Fault, JsonBody, JsonValue, Reply, Request
+from flowproof_addons.trace.reply_form import Kept
 from flowproof_addons.trace.shape import Node
 
 _MOST_THREADS = 8
@@ -26,6 +26,7 @@ _KNOWN = frozenset(
 class _Recent:
     number: int
     exchange: Exchange
+    kept: Kept
     size: int
 
 
@@ -47,10 +48,10 @@ class Writer:
         if request.digest:
             entry["sha256"] = request.digest
         entry["request"] = {"after": before.number, "patch": patch} if before else body_form.write(request.body)
-        entry["reply"] = _reply(exchange.reply, base.reply if base else None)
+        entry["reply"], kept = reply_form.write(exchange.reply, before.kept if before else None)
         entry.update(_outcome(exchange))
         entry.update({key: value for key, value in exchange.extra.items() if key not in _KNOWN})
-        self._remember(_Recent(number, exchange, room), before)
+        self._remember(_Recent(number, exchange, kept, room), before)
         return entry
 
     def _nearest(self, request: Request) -> tuple[_Recent | None, delta.Patch, int]:
@@ -89,7 +90,7 @@ class Reader:
     """Reads entries back, in the order in which they were written."""
 
     def __init__(self) -> None:
-        self._earlier: dict[int, Exchange] = {}
+        self._earlier: dict[int, tuple[Exchange, Kept]] = {}
 
     def read(self, node: Node) -> tuple[int, Exchange]:
         """The number and the exchange of an entry. Raises ShapeError."""
@@ -98,13 +99,15 @@ class Reader:
             raise number.wrong(f"number {number.integer()} is there already")
         request = node.get("request")
         base: Exchange | None = None
+        before: Kept | None = None
         if request.has("after"):
             after = request.get("after")
-            base = self._earlier.get(after.integer())
-            if base is None:
+            if after.integer() not in self._earlier:
                 raise after.wrong(f"there is no exchange {after.integer()} before this one")
-        exchange = _exchange(node, request, base)
-        self._earlier[number.integer()] = exchange
+            base, before = self._earlier[after.integer()]
+        kept = reply_form.read(node.get("reply"), before)
+        exchange = _exchange(node, request, base, kept.reply)
+        self._earlier[number.integer()] = (exchange, kept)
         return number.integer(), exchange
 
 
@@ -129,7 +132,7 @@ def _head(exchange: Exchange, base: Exchange | None) -> dict[str, JsonValue]:
     }
     known = _said(base) if base else {"dialect": None, "method": "POST", "path": None, "query": ""}
     head = {key: value for key, value in said.items() if value != known[key]}
-    headers = _headers(request.headers, base.request.headers if base else {})
+    headers = header_form.write(request.headers, base.request.headers if base else {})
     return {**head, "headers": headers} if headers else head
 
 
@@ -138,34 +141,10 @@ def _said(base: Exchange) -> dict[str, JsonValue]:
     return {"dialect": base.dialect, "method": request.method, "path": request.path, "query": request.query}
 
 
-def _headers(headers: Mapping[str, str], base: Mapping[str, str]) -> dict[str, JsonValue]:
-    changed: dict[str, JsonValue] = {name: headers[name] for name in sorted(headers) if base.get(name) != headers[name]}
-    return {**changed, **{name: None for name in sorted(base) if name not in headers}}
-
-
-def _reply(reply: Reply, base: Reply | None) -> JsonValue:
-    entry: dict[str, JsonValue] = {"status": reply.status}
-    if headers := _headers(reply.headers, base.headers if base else {}):
-        entry["headers"] = headers
-    entry["body"] = body_form.write(reply.body)
-    if reply.frames is not None:
-        entry["frames"] = frames.pack(reply.frames)
-    if reply.cut:
-        entry["cut"] = True
-    return entry
-
-
 def _outcome(exchange: Exchange) -> dict[str, JsonValue]:
     entry: dict[str, JsonValue] = {}
     if exchange.attempts:
-        entry["attempts"] = [
-            {
-                "status": attempt.status,
-                **({"headers": headers} if (headers := _headers(attempt.headers, {})) else {}),
-                "body": body_form.write(attempt.body),
-            }
-            for attempt in exchange.attempts
-        ]
+        entry["attempts"] = [reply_form.write_attempt(attempt) for attempt in exchange.attempts]
     if exchange.served_from is not None:
         entry["served_from"] = exchange.served_from
     if exchange.equality is not None:
@@ -179,7 +158,7 @@ def _outcome(exchange: Exchange) -> dict[str, JsonValue]:
     return entry
 
 
-def _exchange(node: Node, request: Node, base: Exchange | None) -> Exchange:
+def _exchange(node: Node, request: Node, base: Exchange | None, reply: Reply) -> Exchange:
     members = node.members()
     equality = members.get("equality")
     if equality is not None and equality.value not in ("bytes", "json", "rules"):
@@ -188,9 +167,11 @@ def _exchange(node: Node, request: Node, base: Exchange | None) -> Exchange:
     dialect = members["dialect"] if "dialect" in members else Node(known.get("dialect"))
     return Exchange(
         request=_request(members, request, base),
-        reply=_read_reply(node.get("reply"), base.reply if base else None),
+        reply=reply,
         dialect=None if dialect.value is None else dialect.text(),
-        attempts=tuple(_attempt(item) for item in members["attempts"].items()) if "attempts" in members else (),
+        attempts=tuple(reply_form.read_attempt(item) for item in members["attempts"].items())
+        if "attempts" in members
+        else (),
         served_from=members["served_from"].integer() if "served_from" in members else None,
         equality=equality.value if equality is not None else None,  # type: ignore[arg-type]  # checked above
         rules=tuple(item.text() for item in members["rules"].items()) if "rules" in members else (),
@@ -214,7 +195,7 @@ def _request(members: dict[str, Node], request: Node, base: Exchange | None) -> 
         path=said("path"),
         query=said("query"),
         body=body_form.read(request) if base is None else JsonBody(_patched(request, base)),
-        headers=_read_headers(members.get("headers"), base.request.headers if base else {}),
+        headers=header_form.read(members.get("headers"), base.request.headers if base else {}),
         digest=members["sha256"].text() if "sha256" in members else "",
     )
 
@@ -229,46 +210,5 @@ def _patched(request: Node, base: Exchange) -> JsonValue:
         raise patch.wrong(str(error)) from error
 
 
-def _read_reply(node: Node, base: Reply | None) -> Reply:
-    packed = node.get("frames") if node.has("frames") else None
-    try:
-        unpacked = frames.unpack(packed.value) if packed else None
-    except frames.FramesError as error:
-        assert packed is not None
-        raise packed.wrong(str(error)) from error
-    return Reply(
-        status=_status(node.get("status")),
-        body=body_form.read(node.get("body")),
-        headers=_read_headers(node.get("headers") if node.has("headers") else None, base.headers if base else {}),
-        frames=unpacked,
-        cut=node.get("cut").truth() if node.has("cut") else False,
-    )
-
-
-def _status(node: Node) -> int:
-    status = node.integer()
-    if status and not 100 <= status <= 999:  # 0: it was never answered
-        raise node.wrong(f"{status} is no HTTP status")
-    return status
-
-
-def _read_headers(node: Node | None, base: Mapping[str, str]) -> dict[str, str]:
-    headers = dict(base)
-    for name, value in node.members().items() if node else ():
-        if value.value is None:
-            headers.pop(name, None)
-        else:
-            headers[name] = value.text()
-    return headers
-
-
 def _fault(node: Node) -> Fault:
     return Fault(node.get("label").text(), node.get("turn").integer())
-
-
-def _attempt(node: Node) -> Attempt:
-    return Attempt(
-        status=_status(node.get("status")),
-        headers=_read_headers(node.get("headers") if node.has("headers") else None, {}),
-        body=body_form.read(node.get("body")),
-    )

@@ -2,6 +2,7 @@
 
 A frame is stored as its JSON, and a run of frames that differ from it in a few leaves as a list of just those:
 `[{"data": {...}}, {"at": "/choices/0/delta/content", "each": ["Hel", "lo"]}, "data: [DONE]\\n\\n"]`.
+Where they are pieces of the reply itself only the cuts are stored (see `cuts`).
 What is not JSON, or would be written differently, is stored as its text, or as base64 where it is not UTF-8.
 """
 
@@ -11,6 +12,7 @@ import base64
 from collections.abc import Sequence
 
 from flowproof_addons.trace import frame as single
+from flowproof_addons.trace.cuts import Source
 from flowproof_addons.trace.frame import Frame
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.pretty import Lines
@@ -21,9 +23,10 @@ class FramesError(ValueError):
     """The stored frames do not have the shape that `pack` writes."""
 
 
-def pack(frames: Sequence[bytes]) -> JsonValue:
-    """The frames in their stored form; `unpack` gives them back byte for byte."""
+def pack(frames: Sequence[bytes], body: JsonValue = None) -> JsonValue:
+    """The frames in their stored form beside the reply's JSON; with both `unpack` gives them back byte for byte."""
     packed = Lines()
+    reply = Source(body)
     last: Frame | None = None
     run: Run | None = None
     for raw in frames:
@@ -31,29 +34,30 @@ def pack(frames: Sequence[bytes]) -> JsonValue:
             continue
         current = single.read(raw)
         if run is not None:
-            packed.append(run.stored())
+            packed.append(run.stored(reply))
             last = run.last
         run = Run.begin(last, current) if last is not None and current is not None else None
         if run is None:
             packed.append(_text(raw) if current is None else _whole(current))
             last = current
     if run is not None:
-        packed.append(run.stored())
+        packed.append(run.stored(reply))
     return packed
 
 
-def unpack(packed: JsonValue) -> tuple[bytes, ...]:
-    """The frames of a stored form. Raises FramesError when it is not one."""
+def unpack(packed: JsonValue, body: JsonValue = None) -> tuple[bytes, ...]:
+    """The frames of a stored form. Raises FramesError when it is not one, or the reply beside it is another."""
     if not isinstance(packed, list):
         raise FramesError("frames must be a list")
+    reply = Source(body)
     frames: list[bytes] = []
     last: Frame | None = None
     for item in packed:
-        if isinstance(item, dict) and "each" in item:
+        if isinstance(item, dict) and ("each" in item or "cuts" in item):
             if last is None:
                 raise FramesError("a run of frames must follow a whole frame")
             try:
-                run = Run.read(last, item)
+                run = Run.read(last, item, reply)
                 frames.extend(run.frames())
             except RunError as error:
                 raise FramesError(str(error)) from error
@@ -79,7 +83,9 @@ def _bytes(item: JsonValue) -> bytes:
             return base64.b64decode(text, validate=True)
         except ValueError as error:
             raise FramesError(f"`base64` of a frame: {error}") from error
-    raise FramesError("a frame must be text, {data: ...}, {line: ...}, {at: ..., each: [...]} or {base64: ...}")
+    raise FramesError(
+        "a frame must be text, {data: ...}, {line: ...}, {at: ..., each: [...]}, {cuts: [...]} or {base64: ...}"
+    )
 
 
 def _whole(frame: Frame) -> JsonValue:

@@ -1,10 +1,14 @@
-"""A run of frames that differ from the frame before them in a few leaves only: `{"at": ..., "each": [...]}`."""
+"""A run of frames that differ from the frame before them in a few leaves only: `{"at": ..., "each": [...]}`.
+
+Where a leaf's texts are pieces of the reply that was streamed, they stand under `cuts` in place of `at` and `each`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from flowproof_addons.trace.cuts import CutError, Source
 from flowproof_addons.trace.frame import Frame
 from flowproof_addons.trace.json_value import same, scalar
 from flowproof_addons.trace.model import JsonValue
@@ -62,22 +66,39 @@ class Run:
         """The last frame of the run."""
         return self._after(self.rows[-1]) if self.rows else self.first
 
-    def stored(self) -> dict[str, JsonValue]:
-        """The run as it stands in a file."""
-        at: list[JsonValue] = ["pad" if path == _PAD else pointer(path) for path in self.places]
-        rows: list[JsonValue] = [row[0] if len(at) == 1 else list(row) for row in self.rows]
-        item: dict[str, JsonValue] = {"at": at[0] if len(at) == 1 else at, "each": rows}
+    def stored(self, reply: Source) -> dict[str, JsonValue]:
+        """The run as it stands in a file, beside the reply that it streamed."""
+        names = ["pad" if path == _PAD else pointer(path) for path in self.places]
+        columns = dict(zip(names, zip(*self.rows, strict=True), strict=True))
+        cuts = {name: cut for name, column in columns.items() if (cut := reply.cut(name, column)) is not None}
+        listed = [index for index, name in enumerate(names) if name not in cuts]
+        item: dict[str, JsonValue] = {}
+        if len(listed) == 1:
+            item = {"at": names[listed[0]], "each": [row[listed[0]] for row in self.rows]}
+        elif listed or not cuts:
+            item = {"at": [names[i] for i in listed], "each": [[row[i] for i in listed] for row in self.rows]}
+        if cuts:
+            item["cuts"] = list(cuts.values())
         return {**item, "counts": [pointer(path) for path in self.counters]} if self.counters else item
 
     @classmethod
-    def read(cls, first: Frame, item: dict[str, JsonValue]) -> Run:
-        """The run that `item` stores. Raises RunError."""
-        at, each, counts = item.get("at"), item.get("each"), item.get("counts", [])
-        if not isinstance(each, list) or not isinstance(counts, list):
-            raise RunError("a run of frames needs the lists `each` and, where it counts, `counts`")
+    def read(cls, first: Frame, item: dict[str, JsonValue], reply: Source) -> Run:
+        """The run that `item` stores beside its reply. Raises RunError."""
+        at, each, counts, cuts = (item.get(name, []) for name in ("at", "each", "counts", "cuts"))
+        if not isinstance(each, list) or not isinstance(counts, list) or not isinstance(cuts, list):
+            raise RunError("a run of frames needs the lists `each` or `cuts` and, where it counts, `counts`")
+        try:
+            columns = [reply.pieces(cut) for cut in cuts]
+        except CutError as error:
+            raise RunError(str(error)) from error
         places = [_path(first, text) for text in (at if isinstance(at, list) else [at])]
-        run = cls(first, places, [_path(first, text) for text in counts])
-        run.rows = [_row(row, len(places), isinstance(at, list)) for row in each]
+        rows = [_row(row, len(places), isinstance(at, list)) for row in each] if "each" in item else None
+        lengths = {len(texts) for _, texts in columns} | ({len(rows)} if rows is not None else set())
+        if len(lengths) != 1:
+            raise RunError("`each` and `cuts` of a run of frames must tell of as many frames")
+        run = cls(first, [*places, *(_path(first, name) for name, _ in columns)], [_path(first, c) for c in counts])
+        cut = zip(*(texts for _, texts in columns), strict=True) if columns else [()] * lengths.pop()
+        run.rows = [(*row, *texts) for row, texts in zip(rows, cut, strict=True)] if rows is not None else list(cut)
         return run
 
     def frames(self) -> Iterator[bytes]:

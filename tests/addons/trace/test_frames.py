@@ -111,10 +111,50 @@ frame_bytes = (
 )
 
 
-@given(st.lists(frame_bytes, max_size=12))
-def test_any_frames_come_back_byte_for_byte(frames: list[bytes]) -> None:
-    packed = pack(frames)
-    assert unpack(parse(dump(packed))) == tuple(frames)
+@given(st.lists(frame_bytes, max_size=12), st.sampled_from([None, "", "aabb", {"t": ["abab", "é" * 9]}]))
+def test_any_frames_come_back_byte_for_byte_beside_any_reply(frames: list[bytes], body: JsonValue) -> None:
+    packed = pack(frames, body)
+    assert unpack(parse(dump(packed)), body) == tuple(frames)
+
+
+WORDS = ["Hel", "lo", ", ", 'w"ör', "ld", "", " and much more", "."]
+REPLY: JsonValue = {"id": "c1", "choices": [{"message": {"content": "".join(WORDS)}}]}
+
+
+def test_texts_that_the_reply_says_are_stored_as_where_it_was_cut() -> None:
+    frames = [chat(word) for word in WORDS]
+    packed = pack(frames, REPLY)
+    cut = {"at": "/choices/0/delta/content", "of": "/choices/0/message/content", "from": 3, "lengths": "22420(14)1"}
+    assert isinstance(packed, list)
+    assert packed[1:] == [{"cuts": [cut]}]
+    assert unpack(packed, REPLY) == tuple(frames)
+
+
+def test_texts_that_the_reply_does_not_say_stand_in_one_text() -> None:
+    """Random padding, beside what the reply does say and a number that counts."""
+    frames = [responses(number, word) for number, word in enumerate("abcde")]
+    packed = pack(frames, {"output": "abcde"})
+    assert isinstance(packed, list)
+    said: JsonValue = {"at": "/delta", "of": "/output", "from": 1, "lengths": "1111"}
+    padding: JsonValue = {"at": "/obfuscation", "text": "bbccddee", "lengths": "2222"}
+    assert packed[1:] == [{"cuts": [said, padding], "counts": ["/sequence_number"]}]
+    assert unpack(packed, {"output": "abcde"}) == tuple(frames)
+
+
+def test_halves_of_one_letter_are_kept_apart() -> None:
+    frames = [chat(half) for half in ("a", "b", "c")]
+    frames += [frame.replace(b'"c"', rb'"\ud83c"') for frame in frames[2:]] + [
+        frame.replace(b'"c"', rb'"\udf27"') for frame in frames[2:]
+    ]
+    assert unpack(parse(dump(pack(frames, "abc🌧"))), "abc🌧") == tuple(frames)
+
+
+def test_another_reply_than_the_one_that_was_streamed_is_refused() -> None:
+    packed = pack([chat(word) for word in WORDS], REPLY)
+    others: list[JsonValue] = [None, {"choices": [{"message": {"content": "short"}}]}, {"choices": [{"message": 7}]}]
+    for other in others:
+        with pytest.raises(FramesError, match="does not fit the reply"):
+            unpack(packed, other)
 
 
 def test_tokens_cost_little_more_than_their_text() -> None:
@@ -143,6 +183,22 @@ def test_tokens_cost_little_more_than_their_text() -> None:
         ([{"data": 1, "style": "fancy"}], "`style` one of compact"),
         ([{"data": 1, "newline": "x"}], "`newline` of a frame must be"),
         ([{"base64": "%"}], "`base64` of a frame"),
+        ([{"data": {"a": "x"}}, {"cuts": 1}], "needs the lists"),
+        ([{"data": {"a": "x"}}, {"cuts": []}], "must tell of as many frames"),
+        ([{"data": {"a": "x"}}, {"cuts": [1]}], "must be an object"),
+        ([{"data": {"a": "x"}}, {"cuts": [{"at": "/a", "text": "x"}]}], "a cut needs `at` and `lengths`"),
+        ([{"data": {"a": "x"}}, {"cuts": [{"at": "/a", "lengths": "1(", "text": "x"}]}], "a cut needs `at` and"),
+        ([{"data": {"a": "x"}}, {"cuts": [{"at": "/a", "lengths": "1"}]}], "a cut needs `text`, or `of`"),
+        ([{"data": {"a": "x"}}, {"cuts": [{"at": "/a", "lengths": "1", "of": "a", "from": -1}]}], "a whole number"),
+        ([{"data": {"a": "x"}}, {"cuts": [{"at": "/a", "lengths": "2", "text": "x"}]}], "needs a longer text"),
+        ([{"data": {"a": "x"}}, {"cuts": [{"at": "/b", "lengths": "1", "text": "x"}]}], "does not fit the frame"),
+        (
+            [
+                {"data": {"a": "x", "b": 1}},
+                {"at": "/b", "each": [1, 2], "cuts": [{"at": "/a", "text": "x", "lengths": "1"}]},
+            ],
+            "must tell of as many frames",
+        ),
     ],
 )
 def test_another_shape_is_refused(packed: JsonValue, complaint: str) -> None:
