@@ -16,7 +16,7 @@ from flowproof_runner.contract.grammar import Envelope, Redaction
 from flowproof_runner.contract.servers import AnsweringServer
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.gate import Enforced
-from flowproof_runner.expectations.contract.lint import enforceable, lint
+from flowproof_runner.expectations.contract.lint import Surroundings, enforceable, lint, place
 from flowproof_runner.expectations.contract.model import Budget, Contract, Lane, Outcome
 from flowproof_runner.spec import errors
 from flowproof_runner.spec.document import Document, Place
@@ -122,9 +122,8 @@ class _Loader:
         contract = self._contract()
         fixtures = {tool: self._fixture(tool, node) for tool, node in envelope.fixtures.items()}
         contract = self._with_limits(contract)
-        answers = None if self.answered else {tool: len(cases) for tool, cases in fixtures.items()}
-        for finding in lint(contract, fixtures=answers):
-            self.complaints.append((("expect",), Complaint(f"{finding.path}: {finding.message}")))
+        for finding in lint(contract, Surroundings(answered=None if self.answered else fixtures.keys())):
+            self.complaints.append((("expect", *place(finding.path)), Complaint(finding.message)))
         self.complaints += [(loc, complaint) for loc, complaint in self._enforcement(contract)]
         if self.complaints:
             raise SpecError(self.document.problem(loc, complaint) for loc, complaint in self.complaints)

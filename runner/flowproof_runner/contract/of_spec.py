@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.fixture_file import read_value
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
-from flowproof_runner.expectations.contract.lint import lint
+from flowproof_runner.expectations.contract.lint import Surroundings, lint, place
 from flowproof_runner.expectations.contract.model import Contract, Lane
 from flowproof_runner.spec import errors
 from flowproof_runner.spec.document import Document
@@ -33,7 +33,8 @@ def contract_of(spec: LoadedSpec) -> Contract:
     """
     contract, problems = _expected(spec.document)
     problems += [
-        _linted(spec, finding.message, finding.path) for finding in lint(contract, prompts=len(spec.user_turns) or 1)
+        spec.document.problem(("expect", *place(finding.path)), Complaint(finding.message))
+        for finding in lint(contract, _surroundings(spec))
     ]
     lanes = tuple(_lanes(spec, problems))
     if problems:
@@ -79,15 +80,15 @@ def _mappings(found: Node | None) -> list[dict[str, Node]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _linted(spec: LoadedSpec, message: str, id: str) -> Problem:
-    return spec.document.problem(("expect", *_loc(id)), Complaint(message))
-
-
-def _loc(id: str) -> Loc:
-    """`calls[2]` -> ("calls", 2)."""
-    section, _, rest = id.partition("[")
-    number = rest.split("]")[0]
-    return (section, int(number)) if number.isdecimal() else (section,)
+def _surroundings(spec: LoadedSpec) -> Surroundings:
+    """An adapter without servers is answered by the spec alone; what other agents' own tools answer is not known."""
+    adapter = spec.spec.agent.driver == "adapter"
+    return Surroundings(
+        answered=[tool.name for tool in spec.spec.tools] if adapter and not spec.spec.mcp else None,
+        prompts=len(spec.user_turns) or 1,
+        servers=[server.name for server in spec.spec.mcp],
+        adapter=adapter,
+    )
 
 
 def _lanes(spec: LoadedSpec, problems: list[Problem]) -> Iterator[Lane]:

@@ -18,7 +18,7 @@ from flowproof_runner.contract.recorded import evidence_of
 from flowproof_runner.evidence.build import build
 from flowproof_runner.evidence.model import AnyEvent, Decided, Dispatched, Evidence, Returned
 from flowproof_runner.expectations.contract.evaluate import evaluate
-from flowproof_runner.expectations.contract.lint import lint
+from flowproof_runner.expectations.contract.lint import Surroundings, lint
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Exit, exit_code
 from flowproof_runner.mcp.evidence import reader
@@ -196,7 +196,7 @@ def test_the_one_task_of_a_flow_is_prompt_1(contract: Build, play: Play) -> None
     ],
 )
 def test_prompts_that_never_come_are_found_at_load(line: str, problem: str, contract: Build) -> None:
-    found = [each.message for each in lint(contract(confirm=[line]), prompts=2)]
+    found = [each.message for each in lint(contract(confirm=[line]), Surroundings(prompts=2))]
     assert (found == []) if not problem else (problem in found[0])
 
 

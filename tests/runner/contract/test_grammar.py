@@ -13,7 +13,7 @@ from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.expectations.contract.language.canonical import explain
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
-from flowproof_runner.expectations.contract.lint import enforceable, lint
+from flowproof_runner.expectations.contract.lint import Surroundings, enforceable, lint
 from flowproof_runner.expectations.contract.model import AnyExpectation, Contract, Each, Lane
 from flowproof_runner.spec.file import load
 from flowproof_runner.spec.problems import SpecError
@@ -150,6 +150,8 @@ def test_prose_and_its_structured_twin_are_one(
         ({"calls": ["a exactly 2 required when out.x exists"]}, "leave the number out"),
         ({"calls": ["a required"]}, "expected 'required when CONDITION'"),
         ({"calls": [{"calls": ["a"], "exactly": 1, "at_most": 2}]}, "exactly stands alone"),
+        ({"calls": ["a at least 0 times"]}, "demands nothing"),
+        ({"calls": [{"calls": ["a"], "at_least": 0}]}, "demands nothing"),
         ({"order": ["a b"]}, "expected 'A before B'"),
         ({"args": ["a distinct x[].y"]}, "expected a plain argument path"),
         ({"args": ["call 0 of a where x is 1"]}, "counted from 1"),
@@ -184,6 +186,7 @@ def test_prose_and_its_structured_twin_are_one(
         ({"mcp": "web answers 120% within 1s"}, "no percentage"),
         ({"mcp": "web answers at most 64"}, "no size"),
         ({"mcp": {"share": 95}}, "share needs the time"),
+        ({"mcp": {"server": "web"}}, "demands nothing"),
         ({"each": [{"for": "out.x as i", "expect": ["b where i equals i.id"]}]}, "write $i for the argument"),
     ],
 )
@@ -228,6 +231,26 @@ def test_unknown_keys_and_wrong_types_are_refused(sections: dict[str, object]) -
         ({"outcome": [{"status": "a"}, {"status": "b"}]}, "another expectation wants status 'a'"),
         ({"args": [{"tool": "a"}]}, "demands nothing"),
         ({"budget": {}}, "bounds nothing"),
+        ({"calls": ["at most 3 calls", "at least 4 calls"]}, "at least 4 calls are demanded"),
+        ({"calls": ["at least 3 of a, b", "a at most once", "b at most once"]}, "may be called 2 times in all"),
+        ({"order": ["a then b", "b then a"], "calls": ["exactly 1 of a", "exactly 1 of b"]}, "closes a circle"),
+        (
+            {
+                "order": ["c then a", "a before b", "b before c"],
+                "calls": ["exactly 1 of a", "exactly 1 of c"],
+            },
+            "closes a circle",
+        ),
+        ({"calls": ["a when $id exists"]}, "here no call is"),
+        ({"calls": ["a as many as $ids"]}, "here no call is"),
+        ({"holds": ["$id equals 3"]}, "here no call is"),
+        ({"outcome": "out.id equals $id"}, "here no call is"),
+        ({"each": [{"for": "$ids as i", "expect": ["a where id equals i"]}]}, "here no call is"),
+        ({"confirm": [{"tool": "a", "by": "ask", "approves": "ok equals $ok"}]}, "here no call is"),
+        ({"confirm": ["a needs a approved"]}, "its own approval"),
+        ({"confirm": ["a needs ask approved"], "calls": ["ask never"]}, "never answers"),
+        ({"args": ['a where x equals "1"', 'a where y exists and x equals "2"']}, "must be '1' elsewhere"),
+        ({"outcome": [{"match": {"a": 1}}, {"match": {"a": 2}}]}, "must be 1 elsewhere"),
         (
             {"each": [{"for": "out.x as o", "expect": ["at least 2 and at most 1 of a where id equals o.id"]}]},
             "asks for",
@@ -254,6 +277,34 @@ def test_a_sound_contract_is_not_complained_about(contract: Build) -> None:
     )
     assert lint(built) == ()
     assert enforceable(built) is None
+
+
+@pytest.mark.parametrize(
+    ("sections", "around", "problem"),
+    [
+        ({"calls": ["a at least once"]}, Surroundings(answered=[]), "a must be called, but no fixture answers it"),
+        ({"args": ["a where x equals result(b).y"]}, Surroundings(answered=["a"]), "no fixture answers b"),
+        (
+            {"args": ["a where x equals result(b).y[z < sum(result(c).n)].y"]},
+            Surroundings(answered=["a", "b"]),
+            "no fixture answers c",
+        ),
+        ({"order": ["b before a"]}, Surroundings(answered=["a"]), "no fixture answers b"),
+        ({"confirm": ["a needs ask approved"]}, Surroundings(answered=["a"]), "no fixture answers ask"),
+        ({"confirm": ["a needs prompt 3"]}, Surroundings(prompts=2), "there is no prompt 3"),
+        ({"confirm": ["a needs adapter approved"]}, Surroundings(adapter=False), "there is no adapter"),
+        ({"confirm": ["a needs elicitation approved"]}, Surroundings(servers=[]), "there is no server that could ask"),
+        ({"mcp": "wbe never fails"}, Surroundings(servers=["web"]), "wbe is no server under mcp; declared: web"),
+    ],
+)
+def test_what_the_surroundings_can_never_give_is_found_at_load(
+    sections: dict[str, object], around: Surroundings, problem: str, contract: Build
+) -> None:
+    built = contract(**sections)
+    assert [problem in each.message for each in lint(built, around)] == [True]
+    everything = Surroundings(answered=["a", "b", "c", "ask"], prompts=3, servers=["web", "wbe"], adapter=True)
+    assert lint(built, everything) == ()
+    assert lint(built, Surroundings(prompts=3)) == ()
 
 
 def test_enforcing_nothing_is_said(contract: Build) -> None:

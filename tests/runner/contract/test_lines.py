@@ -68,7 +68,8 @@ def counted(draw: st.DrawFn) -> Calls:
             return Calls(tools=named, such=such, at_least=1, when=condition, only_when=True, at=at, kind="required")  # type: ignore[arg-type]
         case _:
             named = draw(tools | st.just(()))
-            least, most = draw(st.tuples(few, few) | st.tuples(few, st.none()) | st.tuples(st.none(), few))
+            some = st.integers(1, 3)
+            least, most = draw(st.tuples(few, few) | st.tuples(some, st.none()) | st.tuples(st.none(), few))
             kind = "required" if named and (least, most) == (1, None) else "count"
             return Calls(tools=named, such=such, at_least=least, at_most=most, when=when, at=at, kind=kind)  # type: ignore[arg-type]
 

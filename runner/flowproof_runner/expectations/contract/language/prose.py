@@ -163,6 +163,8 @@ class _Line(LineReader):
             return Bounds(number, number)
         at_least = self._times() if self.scan.take("at", "least") else None
         if at_least is not None and not self.scan.take("and", "at", "most"):
+            if not at_least:
+                raise self.scan.problem("at least 0 demands nothing")
             return Bounds(at_least)
         if at_least is None and not self.scan.take("at", "most"):
             return None

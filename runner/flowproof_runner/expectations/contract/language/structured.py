@@ -90,6 +90,8 @@ def _coherent(form: CallsForm) -> None:
     said = any(bound is not None for bound in bounds)
     if form.exactly is not None and (form.at_least, form.at_most) != (None, None):
         raise SyntaxProblem("exactly stands alone, without at_least and at_most", 0)
+    if bounds == (None, 0, None):
+        raise SyntaxProblem("at_least: 0 demands nothing", 0)
     if form.as_many_as is not None and (said or form.kind in ("required", "forbidden")):
         raise SyntaxProblem("as_many_as stands alone, without other numbers and kinds", 0)
     if form.only_when and form.when is None:
@@ -158,6 +160,8 @@ def _lane(form: LaneForm) -> Lane:
     call_ms = form.call_ms if form.call is None else form.call * 1000
     if form.share is not None and call_ms is None:
         raise SyntaxProblem("share needs the time it is about: call", 0)
+    if form.model_fields_set <= {"server"}:
+        raise SyntaxProblem("demands nothing; accepted: call, share, result, errors, tools, capabilities", 0)
     return Lane(
         server=form.server,
         call_ms=call_ms,

@@ -15,6 +15,7 @@ def lint(facts: Facts) -> Iterator[Finding]:
     yield from _forbidden(facts)
     yield from _bounds(facts)
     yield from _total(facts)
+    yield from _groups(facts)
     yield from _twice(facts)
     for expectation in flat(facts.contract):
         match expectation:
@@ -39,12 +40,22 @@ def _bounds(facts: Facts) -> Iterator[Finding]:
 
 
 def _total(facts: Facts) -> Iterator[Finding]:
-    needed = sum(facts.floor.values())
+    needed = max(sum(facts.floor.values()), facts.total_floor)
     if facts.total is not None and needed > facts.total:
         expectation = next(
             e for e in facts.contract.expectations if isinstance(e, Calls) and not e.tools and e.at_most == facts.total
         )
         yield problem(expectation, "lint.total", f"at least {needed} calls are demanded elsewhere")
+
+
+def _groups(facts: Facts) -> Iterator[Finding]:
+    """`exactly 2 of a, b` where a and b may be called once between them."""
+    for e in facts.contract.expectations:
+        if isinstance(e, Calls) and len(e.tools) > 1 and e.at_least and e.when is None:
+            ceilings = [facts.ceiling.get(tool) for tool in dict.fromkeys(e.tools)]
+            known = [each for each in ceilings if each is not None]
+            if len(known) == len(ceilings) and sum(known) < e.at_least:
+                yield problem(e, "lint.bounds", f"these may be called {sum(known)} times in all")
 
 
 def _twice(facts: Facts) -> Iterator[Finding]:

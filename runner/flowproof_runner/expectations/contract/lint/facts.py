@@ -21,6 +21,8 @@ class Facts:
     ceiling: dict[str, int] = field(default_factory=dict)
     total: int | None = None
     """Ceiling over all calls."""
+    total_floor: int = 0
+    """Floor over all calls."""
     orders: tuple[Order, ...] = ()
 
     @staticmethod
@@ -32,6 +34,7 @@ class Facts:
                 (e.at_most for e in _calls(contract) if not e.tools and _plain(e) and e.at_most is not None),
                 default=None,
             ),
+            total_floor=max((e.at_least or 0 for e in _calls(contract) if not e.tools and _plain(e)), default=0),
             orders=tuple(e for e in contract.expectations if isinstance(e, Order)),
         )
         for expectation in _calls(contract):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from flowproof_runner.expectations.contract.lint.facts import Facts, problem
-from flowproof_runner.expectations.contract.model import Precedence
+from flowproof_runner.expectations.contract.model import Order, Precedence
 from flowproof_runner.findings import Finding
 
 
@@ -25,7 +27,7 @@ def lint(facts: Facts) -> Iterator[Finding]:
         if expectation.before in facts.forbidden and not expectation.per:
             yield problem(expectation, "lint.precedence", f"{expectation.before} is forbidden")
         yield from _against_orders(facts, expectation)
-    yield from _cycles([e for e in found if not e.per and e.before != e.after])
+    yield from _cycles([*_edges(found), *_ordered(facts)])
 
 
 def _against_orders(facts: Facts, expectation: Precedence) -> Iterator[Finding]:
@@ -41,20 +43,41 @@ def _against_orders(facts: Facts, expectation: Precedence) -> Iterator[Finding]:
                 yield problem(expectation, "lint.precedence", f"contradicts the order {' then '.join(order.tools)}")
 
 
-def _cycles(found: list[Precedence]) -> Iterator[Finding]:
-    after: dict[str, list[Precedence]] = {}
-    for expectation in found:
-        after.setdefault(expectation.before, []).append(expectation)
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """One tool has to come before another."""
+
+    before: str
+    after: str
+    source: Precedence | Order
+
+
+def _edges(found: Sequence[Precedence]) -> Iterator[_Edge]:
+    return (_Edge(e.before, e.after, e) for e in found if not e.per and e.before != e.after)
+
+
+def _ordered(facts: Facts) -> Iterator[_Edge]:
+    """An order places tools against each other where each is called but once."""
+    for order in facts.orders:
+        for before, after in pairwise(order.tools):
+            if before != after and facts.ceiling.get(before) == facts.ceiling.get(after) == 1:
+                yield _Edge(before, after, order)
+
+
+def _cycles(edges: Sequence[_Edge]) -> Iterator[Finding]:
+    after: dict[str, list[_Edge]] = {}
+    for edge in edges:
+        after.setdefault(edge.before, []).append(edge)
     reported: set[frozenset[str]] = set()
-    for expectation in found:
-        path = _way_back(expectation.after, expectation.before, after)
+    for edge in edges:
+        path = _way_back(edge.after, edge.before, after)
         if path is None or frozenset(path) in reported:
             continue
         reported.add(frozenset(path))
-        yield problem(expectation, "lint.cycle", f"closes a circle: {' before '.join((*path, path[0]))}")
+        yield problem(edge.source, "lint.cycle", f"closes a circle: {' before '.join((*path, path[0]))}")
 
 
-def _way_back(start: str, goal: str, after: Mapping[str, list[Precedence]]) -> tuple[str, ...] | None:
+def _way_back(start: str, goal: str, after: Mapping[str, list[_Edge]]) -> tuple[str, ...] | None:
     """Tools on a way from start to goal, goal first; None if there is none."""
     ways: list[tuple[str, ...]] = [(goal, start)]
     seen = {start}

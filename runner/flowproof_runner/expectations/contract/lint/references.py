@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flowproof_runner.expectations.contract.lint.facts import Facts, flat, problem
-from flowproof_runner.expectations.contract.model import AnyExpectation, Arguments, Precedence
-from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Results
+from flowproof_runner.expectations.contract.model import (
+    AnyExpectation,
+    Arguments,
+    Calls,
+    Confirmation,
+    Each,
+    Holds,
+    Outcome,
+    Precedence,
+)
+from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Ref, Results, Term
 from flowproof_runner.expectations.contract.walk import nodes, nodes_of
 from flowproof_runner.findings import Finding
 
@@ -19,6 +28,23 @@ def lint(facts: Facts) -> Iterator[Finding]:
                 yield from _tool(facts, expectation, term)
         if isinstance(expectation, Arguments):
             yield from _too_late(facts, expectation)
+        if isinstance(expectation, Confirmation):
+            yield from _asker(facts, expectation)
+        yield from _no_call(expectation)
+
+
+def _no_call(expectation: AnyExpectation) -> Iterator[Finding]:
+    inside = (node for part in _outside(expectation) for node in nodes(part))
+    if any(isinstance(node, Ref) and node.scope == "call" for node in inside):
+        message = "$ is an argument of the call that is judged, and here no call is"
+        yield problem(expectation, "lint.reference", message)
+
+
+def _asker(facts: Facts, expectation: Confirmation) -> Iterator[Finding]:
+    if expectation.by == expectation.tool:
+        yield problem(expectation, "lint.reference", f"{expectation.tool} cannot be its own approval")
+    elif expectation.by in facts.forbidden:
+        yield problem(expectation, "lint.reference", f"{expectation.by} is forbidden, so it never answers")
 
 
 def _tool(facts: Facts, expectation: AnyExpectation, term: Results) -> Iterator[Finding]:
@@ -28,6 +54,21 @@ def _tool(facts: Facts, expectation: AnyExpectation, term: Results) -> Iterator[
     ceiling = facts.ceiling.get(term.tool)
     if term.index is not None and ceiling is not None and term.index >= ceiling:
         yield problem(expectation, "lint.reference", f"{term.tool} answers at most {ceiling} times")
+
+
+def _outside(expectation: AnyExpectation) -> tuple[Formula | Term | None, ...]:
+    """The parts that are about the run as a whole, or about the answer of a tool that asks."""
+    match expectation:
+        case Calls(when=when, as_many_as=term):
+            return (when, term)
+        case Outcome(such=such, when=when) | Holds(such=such, when=when):
+            return (such, when)
+        case Confirmation(approves=approves):
+            return (approves,)
+        case Each(over=over):
+            return (over,)
+        case _:
+            return ()
 
 
 def _too_late(facts: Facts, expectation: Arguments) -> Iterator[Finding]:

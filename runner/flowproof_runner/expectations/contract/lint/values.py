@@ -13,6 +13,7 @@ from flowproof_runner.expectations.contract.schema import valid
 from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Literal, Ref, Results
 from flowproof_runner.expectations.contract.terms import Arguments as CallArguments
 from flowproof_runner.expectations.contract.walk import nodes, nodes_of
+from flowproof_runner.expectations.matchers import equal
 from flowproof_runner.findings import Finding
 
 
@@ -27,6 +28,7 @@ def lint(facts: Facts) -> Iterator[Finding]:
             yield problem(expectation, "lint.condition", "the condition reads nothing of the run")
     yield from _statuses(facts)
     yield from _schemas(facts)
+    yield from _literal_pairs(facts)
 
 
 def _comparison(expectation: AnyExpectation, compare: Compare) -> Iterator[Finding]:
@@ -64,6 +66,20 @@ def _schemas(facts: Facts) -> Iterator[Finding]:
                 if inner is not None and not valid(inner, value):
                     message = f"{'.'.join(map(str, path))} must be {value!r}, which the schema forbids"
                     yield problem(expectation, "lint.schema", message)
+
+
+def _literal_pairs(facts: Facts) -> Iterator[Finding]:
+    """One value that must be two things at once."""
+    wanted: dict[object, JsonValue] = {}
+    for expectation in facts.contract.expectations:
+        if not isinstance(expectation, Arguments | Outcome) or expectation.when is not None:
+            continue
+        for path, value in _literals(expectation.such):
+            place = (_subject(expectation), path)
+            other = wanted.setdefault(place, value)
+            if not equal(other, value):
+                message = f"{'.'.join(path)} must be {other!r} elsewhere"
+                yield problem(expectation, "lint.values", message)
 
 
 def _subject(expectation: Arguments | Outcome) -> tuple[object, ...]:

@@ -21,7 +21,6 @@ from flowproof_runner.expectations.contract.terms import (
     Arguments,
     Choose,
     Filter,
-    Formula,
     Function,
     Literal,
     Ref,
