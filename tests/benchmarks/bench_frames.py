@@ -59,7 +59,8 @@ def measure(name: str, path: str, chunks: Callable[[int, list[str]], Iterator[st
     bare = [replace(exchange, reply=replace(exchange.reply, frames=None)) for exchange in exchanges]
     kept, left = size(exchanges), size(bare)
     print(
-        f"{name} ({chunks.__name__}), {turns} turns of {tokens} tokens\n  last request {len(request):,} B, streams on the wire {wire:,} B\n"
+        f"{name} ({chunks.__name__}), {turns} turns of {tokens} tokens\n"
+        f"  last request {len(request):,} B, streams on the wire {wire:,} B\n"
         f"  with frames {kept:,} B = {kept / len(request):.2f} x the last request; frames are"
         f" {kept - left:,} B, {(kept - left) / wire:.1%} of the wire\n"
         f"  without     {left:,} B = {left / len(request):.2f} x the last request"
