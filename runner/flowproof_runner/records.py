@@ -74,7 +74,7 @@ def _ids(folder: Path) -> list[str]:
 
 
 def _flows(folder: Path) -> list[dict[str, JsonValue]]:
-    report = json.loads((folder / REPORT).read_text())
+    report = json.loads((folder / REPORT).read_bytes())
     flows = report.get("flows") if isinstance(report, dict) else None
     if not isinstance(flows, list):
         raise ValueError("it has no flows")

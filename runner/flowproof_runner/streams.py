@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
 from typing import TextIO
 
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
+_SPELT = {"✗": "x", "✓": "+", "→": "->", "·": "-", "…": "...", "—": "-", "│": "|"}
+"""Our own signs in letters any alphabet has: a Windows console knows few of them."""
 
 
 def prepare() -> None:
@@ -22,7 +25,18 @@ def prepare() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="flowproof")
+
+
+def _spelt(error: UnicodeError) -> tuple[str, int]:
+    """What is printed for characters that a stream's alphabet lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_SPELT.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lacking), error.end
+
+
+codecs.register_error("flowproof", _spelt)
 
 
 def nowhere(number: int) -> None:

@@ -80,7 +80,7 @@ def named(name: str) -> Client:
     if name not in names():
         raise KeyError(name)
     file = files(__package__) / f"{name}{SUFFIX}"
-    return Client(name, Profile.model_validate(read(file.read_text(), file.name).root))
+    return Client(name, Profile.model_validate(read(file.read_text(encoding="utf-8"), file.name).root))
 
 
 def recognised(user_agent: str) -> Client | None:
