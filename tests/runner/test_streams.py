@@ -52,7 +52,7 @@ def test_a_console_with_few_letters_is_told_in_those_it_has(alphabet: str, said:
     ("more", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)], ids=str
 )
 def test_a_terminal_gets_colours_unless_it_wants_none(more: dict[str, str], coloured: bool) -> None:
-    words = [BIN, "show", "specs/booking.flow.yaml"]
+    words = [str(BIN), "show", "specs/booking.flow.yaml"]
     env = {**{k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}, "TERM": "xterm", **more}
     leader, terminal = os.openpty()
     with open(leader, "rb", buffering=0) as screen:
