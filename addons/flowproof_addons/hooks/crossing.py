@@ -13,6 +13,8 @@ from flowproof_addons.live.progress import Crossing, Live
 _crossings: WeakKeyDictionary[http.HTTPFlow, Crossing] = WeakKeyDictionary()
 """Not in the flow's metadata: mitmproxy copies and saves that, and a crossing is alive."""
 
+_OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
 type Sessions = dict[int, Live]
 """Live sessions by the port of their model listener."""
 
@@ -20,6 +22,18 @@ type Sessions = dict[int, Live]
 def port(flow: http.HTTPFlow) -> int:
     """The listener the client connected to: it tells the session."""
     return int(flow.client_conn.sockname[1])
+
+
+def foreign(request: http.Request) -> bool:
+    """A browser page, or a name that merely resolves to loopback (DNS rebinding): nobody we answer."""
+    host = request.host_header or ""
+    host = host if host.endswith("]") else host.rpartition(":")[0] or host
+    return "origin" in request.headers or host not in _OWN_HOSTS
+
+
+def turn_away(flow: http.HTTPFlow) -> None:
+    """What a foreign request is answered."""
+    send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
 
 
 def attach(flow: http.HTTPFlow, crossing: Crossing) -> None:

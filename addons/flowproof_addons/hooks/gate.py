@@ -8,16 +8,15 @@ from types import MappingProxyType
 from mitmproxy import http
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireReply
-from flowproof_addons.hooks.crossing import Sessions, attach, port, refuse, send
+from flowproof_addons.hooks.crossing import Sessions, attach, foreign, port, refuse, send, turn_away
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.hooks.sockets import is_upgrade, spoken
 from flowproof_addons.live.pacer import Pacer
-from flowproof_addons.live.progress import Crossing
+from flowproof_addons.live.progress import Crossing, Live
 from flowproof_addons.trace import body
 from flowproof_addons.trace.model import BytesBody, Request
 
 _NO_SOCKETS = b"flowproof speaks HTTP here, not WebSocket (agent.responses_websocket)\n"
-_OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Gate:
@@ -37,8 +36,15 @@ class Gate:
         live = self._sessions.get(port(flow))
         if live is None:
             return
-        if _foreign(flow.request):
-            send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
+        try:
+            self._let_in(flow, live)
+        except Exception as error:  # nothing else knows yet whose request this is, and the run must not pass
+            live.problem(f"flowproof failed before it could read a request: {type(error).__name__}: {error}")
+            raise
+
+    def _let_in(self, flow: http.HTTPFlow, live: Live) -> None:
+        if foreign(flow.request):
+            turn_away(flow)
         elif fetching := self._fetching(flow):
             attach(flow, fetching)
         elif is_upgrade(flow.request):
@@ -48,15 +54,14 @@ class Gate:
             send(flow, WireReply(200, {}, b""))
         else:
             dialect = self._registry.find(flow.request.method, flow.request.path.partition("?")[0])
-            self._admit(flow, dialect, live_port=port(flow))
+            self._admit(flow, dialect, live)
 
     def _fetching(self, flow: http.HTTPFlow) -> Crossing | None:
         """The crossing that one of our own requests carries on."""
         token = flow.request.headers.pop(Pacer.TOKEN, "") if port(flow) in self._pacers else ""
         return self._pacers[port(flow)].fetched_for(token) if token else None
 
-    def _admit(self, flow: http.HTTPFlow, dialect: Dialect | None, live_port: int) -> None:
-        live = self._sessions[live_port]
+    def _admit(self, flow: http.HTTPFlow, dialect: Dialect | None, live: Live) -> None:
         message = flow.request
         try:
             request = _read(message)
@@ -81,9 +86,3 @@ def _read(message: http.Request) -> Request:
         if complaint is not None:
             raise _Unreadable(f"the body says it is JSON, but {complaint}")
     return request
-
-
-def _foreign(request: http.Request) -> bool:
-    """A browser page, or a name that merely resolves to loopback (DNS rebinding)."""
-    host = (request.host_header or "").rsplit(":", 1)[0] if request.host_header != "[::1]" else "[::1]"
-    return "origin" in request.headers or host not in _OWN_HOSTS

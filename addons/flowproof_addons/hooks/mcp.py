@@ -6,12 +6,9 @@ from collections.abc import Mapping
 
 from mitmproxy import http
 
-from flowproof_addons.dialects.base import WireReply
-from flowproof_addons.hooks.crossing import port, send
+from flowproof_addons.hooks.crossing import foreign, port, turn_away
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.mcp.http import GONE
-
-_OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 class McpLanes:
@@ -26,8 +23,8 @@ class McpLanes:
         lane = self._lanes.get(port(flow))
         if lane is None or flow.response is not None or not flow.live:
             return
-        if "origin" in flow.request.headers or _host(flow.request) not in _OWN_HOSTS:
-            send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
+        if foreign(flow.request):
+            turn_away(flow)
             return
         flow.request.scheme = "http"
         flow.request.host, flow.request.port = lane
@@ -39,9 +36,3 @@ class McpLanes:
                 flow.kill()
                 return
             flow.response.stream = flow.response.headers.get("content-type", "").startswith("text/event-stream")
-
-
-def _host(request: http.Request) -> str:
-    """The host the client named, without the port: anything but loopback is a browser misled by DNS."""
-    host = request.host_header or ""
-    return host if host.endswith("]") else host.rpartition(":")[0] or host

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from mitmproxy import http
 
+from flowproof_addons.dialects.base import Registry
+from flowproof_addons.dialects.openai_chat import OpenAIChat
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.hooks.crossing import Sessions
 from flowproof_addons.hooks.fail_closed import fail_closed
@@ -36,6 +38,27 @@ def test_the_agent_gets_an_error_it_does_not_retry_and_the_verdict_is_error(
     asyncio.run(Broken().request(flow))
     assert (flow.response.status_code, flow.response.headers["x-should-retry"]) == (status, "false")
     assert "KeyError: 'a bug'" in live.problems[0]
+
+
+class Careless(OpenAIChat):
+    """A dialect of somebody's own that cannot bear a path."""
+
+    name = "careless"
+
+    def claims(self, method: str, path: str) -> bool:
+        raise KeyError(path)
+
+
+def test_a_request_nobody_could_read_makes_the_verdict_error_too(
+    sessions: Sessions, make_live: Any, make_flow: Any
+) -> None:
+    """Else an agent that bears the error would be recorded without it, and replay green for ever."""
+    live = sessions[4711] = make_live()
+    flow = make_flow()
+    asyncio.run(Gate(sessions, Registry((Careless(),))).request(flow))
+    assert (flow.response.status_code, flow.response.headers["x-should-retry"]) == (400, "false")
+    (problem,) = live.problems
+    assert "KeyError: '/v1/chat/completions'" in problem
 
 
 def test_asynchronous_hooks_are_wrapped_too(sessions: Sessions, make_live: Any, make_flow: Any) -> None:
