@@ -11,7 +11,6 @@ import yaml
 from tests.e2e import brain
 from tests.e2e.scenario import Outcome, Scenario, python, shell, spec
 from tests.e2e.sockets import SocketUpstream
-from tests.e2e.upstream import reply
 
 type New = Callable[..., Scenario]
 
@@ -69,30 +68,9 @@ def test_by_default_a_client_is_sent_to_http_at_once(scenario: New) -> None:
         assert outcome.flow.folder is not None
         stderr = (flow.folder / outcome.flow.folder / "stderr.txt").read_text()
         assert stderr == "no socket: 426\nno socket: 426\n"
-
-
-def test_what_was_recorded_over_http_replays_over_a_socket_and_the_other_way_round(scenario: New) -> None:
-    over_http = scenario(python("openai_responses.py", "continued"), STEPS)
-    assert over_http.record().code == 0
-    socket = over_http.copy(
-        "socket", agent={"command": python("openai_responses.py", "socket"), "responses_websocket": True}
-    )
-    replayed = socket.run()
-    assert replayed.code == 0, replayed.said
-    assert '"type": "response.completed"' in replayed.printed or '"type":"response.completed"' in replayed.printed
-
-
-def test_an_error_over_the_socket_is_the_same_at_replay(flow: Scenario, model: SocketUpstream) -> None:
-    flow.change(agent={"expect_exit": 3}, steps=[{"prompt": "x"}, {"assert_no_tool_call": "get_time"}])
-    model.handler = lambda seen: reply({"error": {"message": "not today", "code": "no"}}, 400)
-    first = recorded(flow)
-    assert json.loads(first.printed) == {
-        "type": "error",
-        "status": 400,
-        "error": {"message": "not today", "code": "no"},
-    }
+    flow.change(agent={"responses_websocket": True})  # what was recorded over HTTP replays over a socket
     replayed = flow.run()
-    assert (replayed.code, json.loads(replayed.printed)) == (0, json.loads(first.printed)), replayed.said
+    assert (replayed.code, '"type":"response.completed"' in replayed.printed) == (0, True), replayed.said
 
 
 def test_a_socket_that_broke_breaks_again(flow: Scenario, model: SocketUpstream) -> None:
@@ -105,35 +83,8 @@ def test_a_socket_that_broke_breaks_again(flow: Scenario, model: SocketUpstream)
     assert (replayed.code, replayed.printed) == (0, first.printed), replayed.said
 
 
-def test_results_of_the_spec_go_over_the_socket_too(flow: Scenario, model: SocketUpstream) -> None:
-    flow.change(
-        tools=[{"name": "get_weather", "result": "hail"}], steps=[{"prompt": "x"}, {"assert": "reply contains hail"}]
-    )
-    recorded(flow)
-    assert model.said[1]["input"][0]["output"] == "hail"
-    assert model.said[1]["type"] == "response.create"
-    assert flow.run().code == 0
-
-
-def test_what_no_turn_is_is_refused(flow: Scenario) -> None:
-    steer = "import openai\nwith openai.OpenAI().responses.connect() as line:\n"
-    steer += "    line.send({'type': 'response.steer', 'input': [], 'previous_response_id': 'resp_1'})\n"
-    steer += "    print(line.recv_bytes().decode())\n"
-    (flow.folder / "steer.py").write_text(steer)
-    flow.change(agent={"command": [python("x")[0], "steer.py"]})
-    outcome = flow.record()
-    assert outcome.code == 2, outcome.said
-    assert "response.steer: of what can be said over a WebSocket flowproof knows response.create" in outcome.told
-
-
 def test_an_upstream_that_is_not_there_is_named(flow: Scenario, model: SocketUpstream) -> None:
     model.stop()
     outcome = flow.record()
     assert outcome.code == 2, outcome.said
     assert model.url in outcome.told
-
-
-def test_faults_of_turns_are_refused_beside_it(flow: Scenario) -> None:
-    flow.change(faults=[{"turn": 1, "answer": 429}])
-    outcome = flow.cli("check", flow.spec.name)
-    assert (outcome.code, "does not go with agent.responses_websocket" in outcome.said) == (2, True)

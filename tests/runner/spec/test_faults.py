@@ -102,3 +102,11 @@ def test_what_is_understood_is_told_with_its_place(spec: Load) -> None:
 def test_a_cassette_keeps_no_defaults(spec: Load) -> None:
     kept = faults.kept(spec("faults: [{turn: 2, cut: 1}]\n").spec)
     assert kept == [{"label": "turn 2: cut after 1 frame", "turn": 2, "kind": "cut", "frames": 1}]
+
+
+def test_turns_over_a_websocket_meet_no_faults(spec: Load, wrong: Wrong) -> None:
+    """An entry that would never happen must not be taken; MCP calls go another way."""
+    socket = "agent: {command: a, responses_websocket: true}\n"
+    [problem] = wrong(f"{socket}faults: [{{turn: 1, answer: 429}}]\n")
+    assert "faults.0.turn: does not go with agent.responses_websocket" in problem
+    assert spec(f"{socket}{SERVER}faults: [{{mcp: fs, call: read, slow: 1s}}]\n").spec.agent.responses_websocket
