@@ -15,15 +15,15 @@ from flowproof_runner.containment import abi, kernel, landlock
 from flowproof_runner.containment.order import PROBE, Program
 
 
-def become(program: Program, status: int, ack: int) -> Never:
+def become(program: Program, status: int, ack: int, supervisor: int) -> Never:
     """Turn this freshly forked process into the program; never returns.
 
     `status` carries `listening FD FLAGS LANDLOCK` and then closes at exec, or `failed STEP ERRNO`. After the first
-    line it waits for one byte on `ack`: by then the supervisor has the listener and serves it.
+    line it waits for one byte on `ack`: by then the supervisor, whose process id is given, has the listener and serves it.
     """
     step = "prepare"
     try:
-        _prepare(program)
+        _prepare(program, supervisor)
         step = "landlock"
         domain = _enter_domain()
         step = "seccomp"
@@ -41,8 +41,10 @@ def become(program: Program, status: int, ack: int) -> Never:
     os._exit(126)
 
 
-def _prepare(program: Program) -> None:
+def _prepare(program: Program, supervisor: int) -> None:
     kernel.prctl(abi.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != supervisor:  # it died before the kernel was asked to tell
+        os._exit(126)
     os.setsid()  # no terminal to push characters into, no process group shared with the supervisor
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

@@ -100,7 +100,7 @@ def _launch(order: Order, journal: Journal, table: Handlers) -> int:
     server.open()
     pid = os.fork()
     if pid == 0:
-        launcher.become(order.program, status_in, ack_out)
+        launcher.become(order.program, status_in, ack_out, context.root)
     os.close(status_in)
     os.close(ack_out)
     for fd in set(order.program.stdio):

@@ -30,12 +30,29 @@ def refuse(number: str) -> str:
     return f"(_ for _ in ()).throw(OSError(__import__('errno').{number}, 'refused'))"
 
 
+ORPHANED = """
+import os
+def prctl(option, value=0, real=kernel.prctl):
+    if option == kernel.abi.PR_SET_PDEATHSIG:
+        parent = os.getppid()
+        os.kill(parent, 9)
+        while os.getppid() == parent:
+            pass
+    real(option, value)
+kernel.prctl = prctl
+"""
 STEPS = {
     "seccomp": ("kernel", f"kernel.install_filter = lambda program: {refuse('EINVAL')}", "seccomp: Invalid argument"),
     "a second listener": ("kernel", f"kernel.install_filter = lambda program: {refuse('EBUSY')}", "seccomp: Device or"),
     "landlock": ("landlock", f"landlock.restrict = lambda version: {refuse('EPERM')}", "landlock: Operation not"),
     "pidfd_getfd": ("kernel", f"kernel.pidfd_getfd = lambda *_: {refuse('EPERM')}", "pidfd_getfd: "),
     "reading memory": ("kernel", f"kernel.read_vectors = lambda *_: {refuse('EPERM')}", "self-test: Operation not"),
+    "a supervisor that is killed": (
+        "kernel",
+        "kernel.pidfd_getfd = lambda *_: __import__('os').kill(__import__('os').getpid(), 9)",
+        "the supervisor ended early",
+    ),
+    "a supervisor that is killed before its child is ready": ("kernel, launcher", ORPHANED, "the supervisor ended"),
     "an answer": ("policy", "policy.Policy.decide = lambda *_: policy.Decision.ALLOW", "self-test: "),
 }
 
@@ -45,6 +62,7 @@ def test_a_launch_step_that_fails_is_the_reason_and_nothing_has_run(harness: Har
     names, patch, reason = STEPS[step]
     done = harness.contained("python", "-c", RAN, boot=patched(names, patch))
     assert done.not_contained.startswith(reason), done
+    assert done.survivors == 0
     assert not (harness.folder / "ran").exists()
 
 

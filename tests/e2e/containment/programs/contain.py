@@ -16,16 +16,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from flowproof_runner.containment import machine
+from flowproof_runner.containment import machine, reap
 from flowproof_runner.containment.contained import BOOT, Contained
 from flowproof_runner.containment.policy import Policy, parse, pin
 from flowproof_runner.containment.process import NotContained
+from flowproof_runner.drivers.tree import adopt_orphans
 
 
 def main() -> None:
     order = json.load(sys.stdin)
     refuse(order["refused"])
     folder = Path(order["cwd"])
+    adopt_orphans()
     argv = [sys.executable if word == "python" else word for word in order["argv"]]
     env = {**os.environ, **order["env"]}
     victim = Victim(argv)
@@ -39,7 +41,7 @@ def main() -> None:
             try:
                 process = contained.spawn(argv, env, folder, given, out, err)
             except NotContained as reason:
-                print(json.dumps({"not_contained": str(reason)}))
+                print(json.dumps({"not_contained": str(reason), "survivors": survivors()}))
                 return
             result["launch_s"] = time.monotonic() - began
             result["code"] = process.wait(order["timeout_s"])
@@ -52,6 +54,17 @@ def main() -> None:
             file.seek(0)
             result[name] = file.read().decode(errors="replace")
     print(json.dumps(result))
+
+
+def survivors() -> int:
+    """How many processes a failed launch has left; those that are on their way out have a moment for it."""
+    deadline = time.monotonic() + 5
+    while not reap.childless() and time.monotonic() < deadline:
+        reap.collect()
+        time.sleep(0.01)
+    left = len(reap.descendants(os.getpid()))
+    reap.kill_all(os.getpid())
+    return left
 
 
 def refuse(names: list[str]) -> None:
