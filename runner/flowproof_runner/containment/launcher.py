@@ -19,7 +19,8 @@ def become(program: Program, status: int, ack: int, supervisor: int) -> Never:
     """Turn this freshly forked process into the program; never returns.
 
     `status` carries `listening FD FLAGS LANDLOCK` and then closes at exec, or `failed STEP ERRNO`. After the first
-    line it waits for one byte on `ack`: by then the supervisor, whose process id is given, has the listener and serves it.
+    line it waits for one byte on `ack`: by then the supervisor (whose process id is given) has the listener and serves
+    it.
     """
     step = "prepare"
     try:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,6 +155,22 @@ def test_what_cannot_be_contained_cannot_be_certified(flow: Callable[..., Scenar
     assert (done.code, done.ids) == (2, ["egress.uncertified"]), done.said
     assert done.flow.containment.startswith("not contained (libseccomp missing")
     assert "cannot certify" in done.findings[0].message
+
+
+WAITS_FOR_THE_END = "\nimport os, time\nopen('supervisor', 'w').write(f'{os.getppid()}.')\ntime.sleep(60)\n"
+
+
+def test_a_run_whose_supervisor_is_killed_cannot_be_certified(flow: Callable[..., Scenario]) -> None:
+    """Killed from outside: the agent, under Landlock, could not. It dies with it, and nothing of it is left."""
+    made = flow(WAITS_FOR_THE_END, "assert_no_egress")
+    started, told = made.start("run", made.spec.name), made.folder / "supervisor"
+    deadline = time.monotonic() + 60
+    while not (told.exists() and told.read_text().endswith(".")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(int(told.read_text()[:-1]), signal.SIGKILL)
+    done = started.finish()
+    assert (done.code, done.left) == (2, ()), done.said
+    assert "egress.uncertified" in done.ids and "the supervisor ended early" in done.told
 
 
 def test_a_declaration_alone_passes_uncontained_with_a_warning(flow: Callable[..., Scenario]) -> None:
