@@ -69,15 +69,8 @@ def parse(data: bytes | str, max_depth: int = MAX_DEPTH) -> JsonValue:
     return value
 
 
-def dump(value: JsonValue, indent: int | None = None) -> str:
-    """The value as JSON text: compact, or laid out for people with `indent` spaces a level.
-
-    Always encodable as UTF-8: text that holds a lone surrogate is escaped.
-    """
-    if indent is not None:
-        from flowproof_addons.trace.pretty import pretty  # it needs the scalars of this module
-
-        return pretty(value, indent)
+def dump(value: JsonValue) -> str:
+    """The value as compact JSON text, always encodable as UTF-8: text that holds a lone surrogate is escaped."""
     return compact(value)
 
 
