@@ -223,8 +223,10 @@ class Boundary:
         try:
             self._send({"id": number, **message})
             found = answer.result(_ANSWER_S)
-        except (OSError, FutureTimeout) as error:
-            raise BoundaryError(f"the boundary does not answer: {self._process.last_words()}") from error
+        except FutureTimeout as error:
+            raise BoundaryError(f"the boundary does not answer; see {self._process.log}") from error
+        except OSError as error:
+            raise self._ended() from error
         if "bug" in found:
             raise BoundaryError(f"the boundary failed: {found['bug']}; see {self._process.log}")
         if "error" in found:
@@ -263,7 +265,7 @@ class Boundary:
 
     def _lost(self) -> None:
         """The boundary is gone: nobody may wait for it, and no run may pass without it."""
-        error = BoundaryError(f"the boundary process ended: {self._process.last_words()}")
+        error = self._ended()
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), {}
             sessions = list(self._sessions.values())
@@ -273,6 +275,9 @@ class Boundary:
             self._ready.set_exception(error)
         for session in sessions:
             session.diverged.set()
+
+    def _ended(self) -> BoundaryError:
+        return BoundaryError(f"the boundary process ended: {self._process.last_words()}")
 
 
 def _integer(value: JsonValue) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from typing import Self
 from flowproof_addons import SCRIPT, FlowproofError
 
 _STOP_S = 5.0
+_DYING_S = 1.0
 _ROOM = 64 * 1024
 """Bytes without which mitmproxy cannot even start."""
 
@@ -50,7 +53,10 @@ class BoundaryProcess:
         self.end()
 
     def last_words(self) -> str:
-        """Why it ended, as far as that is known: no room on the disk, or the last line of its log."""
+        """Why it ended, as far as that is known: a signal, no room on the disk, or the last line of its log."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if (code := self._process.wait(_DYING_S)) < 0:
+                return f"killed by {signal.Signals(-code).name} (where nobody did that, the machine ran out of memory)"
         try:
             room = os.statvfs(self.log.parent)
             lines = self.log.read_text(errors="replace").split("\n")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.e2e.scenario import PATIENCE_S, Scenario, Started, chat, python
-from tests.e2e.upstream import Upstream
+from tests.e2e.upstream import Hold, Upstream, sse, stream
 
 from flowproof_runner.boundary_process import BoundaryProcess
 
@@ -54,6 +55,25 @@ def test_a_signal_ends_everything(number: signal.Signals, command: str, lingerin
     assert lingering.cassette.read_bytes() == before
 
 
+MOMENTS = {"mitmproxy starts": "mitmdump", "the agent starts": "lingers.py"}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_an_interrupt_at_any_moment_ends_everything(moment: str, command: str, lingering: Scenario) -> None:
+    """The moments before the agent has had a turn; nothing is half written."""
+    before = lingering.cassette.read_bytes()
+    running = lingering.start(command, str(lingering.spec), AGENT_LINGERS=str(lingering.folder / "ready"))
+    until(moment, lambda: any(_is(p, MOMENTS[moment]) for p in running.processes()))
+    running.interrupt()
+    outcome = running.finish()
+    assert (outcome.code, outcome.left) == (130, ()), outcome.said
+    assert "interrupted (SIGINT)" in outcome.said
+    assert "Traceback" not in outcome.said
+    assert lingering.cassette.read_bytes() == before
+    assert list(lingering.folder.rglob("*.tmp")) == []
+
+
 def test_a_second_interrupt_does_not_leave_anything_either(lingering: Scenario) -> None:
     running = _started(lingering, "run")
     running.interrupt()
@@ -65,23 +85,42 @@ def test_a_second_interrupt_does_not_leave_anything_either(lingering: Scenario) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a killed runner leaves its agent")
-def test_everything_dies_with_a_killed_runner(lingering: Scenario) -> None:
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_everything_dies_with_a_killed_runner(command: str, lingering: Scenario) -> None:
     """SIGKILL cannot be caught: the boundary hangs up, the warden ends the agent and its stubborn descendants."""
-    running = _started(lingering, "run")
+    before = lingering.cassette.read_bytes()
+    running = _started(lingering, command)
     running.process.kill()
     running.process.wait(PATIENCE_S)
     until("the end of everything", lambda: not running.processes())
     running.finish()
+    assert lingering.cassette.read_bytes() == before
+    assert lingering.run(AGENT_LINGERS="").code == 0
 
 
-def test_a_killed_boundary_is_an_error_not_a_pass(lingering: Scenario) -> None:
-    running = _started(lingering, "run")
-    (boundary,) = [p for p in running.processes() if _is(p, "mitmdump")]
-    boundary.kill()
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_a_killed_boundary_is_an_error_not_a_pass(command: str, lingering: Scenario) -> None:
+    before = lingering.cassette.read_bytes()
+    running = _started(lingering, command)
+    _kill_boundary(running)
     outcome = running.finish()
-    assert outcome.code == 2
-    assert outcome.left == ()
-    assert "boundary" in outcome.said
+    assert (outcome.code, outcome.left) == (2, ()), outcome.said
+    assert "the boundary process ended: killed by SIGKILL" in outcome.said
+    assert lingering.cassette.read_bytes() == before
+
+
+def test_a_boundary_that_is_killed_in_the_middle_of_an_answer_records_nothing(planned: New, upstream: Upstream) -> None:
+    frames = sse({"choices": [{"index": 0, "delta": {"content": "Told"}}]}, done=False)
+    upstream.handler = lambda seen: stream((*frames, Hold("killed")))
+    flow = planned([chat(stream=True)])
+    running = flow.start("record", str(flow.spec))
+    until("the request", lambda: bool(upstream.seen))
+    _kill_boundary(running)
+    outcome = running.finish()
+    assert (outcome.code, outcome.left) == (2, ()), outcome.said
+    assert "the boundary process ended: killed by SIGKILL" in outcome.said
+    assert not flow.cassette.exists()
+    urllib.request.urlopen(f"{upstream.url}/acknowledge/killed").close()
 
 
 def test_a_boundary_that_nobody_waits_for_ends_by_itself(tmp_path: Path) -> None:
@@ -130,6 +169,11 @@ def test_forty_flows_in_one_invocation(once: New, planned: New) -> None:
     assert outcome.code == 0, outcome.said
     assert outcome.report is not None
     assert outcome.report.count("pass") == 40
+
+
+def _kill_boundary(running: Started) -> None:
+    (boundary,) = [p for p in running.processes() if _is(p, "mitmdump")]
+    boundary.kill()
 
 
 def _is(process: psutil.Process, name: str) -> bool:

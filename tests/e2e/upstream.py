@@ -168,7 +168,7 @@ class Upstream:
                 self.seen.append(seen)
                 if not await _write(writer, self.handler(seen), self._hold):
                     break
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
