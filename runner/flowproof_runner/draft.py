@@ -124,7 +124,20 @@ class Draft:
         )
 
     def _clean(self, found: Finding) -> Finding:
-        return replace(found, message=self.scrubber.text(found.message), detail=self.scrubber.text(found.detail))
+        text, value, near = self.scrubber.text, self.scrubber.value, found.nearest
+        if near is not None:
+            near = replace(near, value=value(near.value), fails=tuple(map(text, near.fails)))
+        return replace(
+            found,
+            message=text(found.message),
+            detail=text(found.detail),
+            expected=value(found.expected),
+            actual=value(found.actual),
+            candidates=tuple(replace(each, value=value(each.value)) for each in found.candidates),
+            nearest=None
+            if near is None
+            else replace(near, value=value(near.value), fails=tuple(map(text, near.fails))),
+        )
 
     def _end(self) -> AgentEnd | None:
         if self.agent is None:

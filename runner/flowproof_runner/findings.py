@@ -24,6 +24,24 @@ class Exit(IntEnum):
     """Forbidden call dispatched, missing confirmation, undeclared egress, leaked secret."""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value that would have done."""
+
+    value: JsonValue
+    seq: int | None = None
+    """The evidence event it was seen in; None: it stands in the contract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What came closest to being accepted, and what stood in its way."""
+
+    value: JsonValue
+    fails: tuple[str, ...]
+    seq: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing wrong."""
@@ -44,6 +62,9 @@ class Finding:
     path: str = ""
     expected: JsonValue = None
     actual: JsonValue = None
+    candidates: tuple[Candidate, ...] = ()
+    """The first of the values that would have done, with where they were seen."""
+    nearest: Nearest | None = None
     caused_by: str | None = None
     """Id of the finding that explains this one."""
     user_turn: int | None = None

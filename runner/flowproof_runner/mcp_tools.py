@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -197,6 +198,7 @@ def _cut(found: FindingResult) -> FindingResult:
             "detail": found.detail[:_LONGEST],
             "expected": _short(found.expected),
             "actual": _short(found.actual),
+            "candidates": tuple(replace(each, value=_short(each.value)) for each in found.candidates[:5]),
         }
     )
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.findings import Exit, Finding, Severity, Verdict, exit_code
+from flowproof_runner.findings import Candidate, Exit, Finding, Nearest, Severity, Verdict, exit_code
 
 SCHEMA: Literal[1] = 1
 """Raised when a field changes its meaning or goes; new fields leave it as it is."""
@@ -32,6 +32,10 @@ class FindingResult(Part):
     path: str = ""
     expected: JsonValue = None
     actual: JsonValue = None
+    candidates: tuple[Candidate, ...] = ()
+    """The first of the values that would have done, with the evidence they were seen in."""
+    nearest: Nearest | None = None
+    """What came closest to being accepted, and what stood in its way."""
     caused_by: str | None = None
     cause: str = ""
     """Equal for findings of different flows that have one cause, where that can be told."""
@@ -247,6 +251,8 @@ def finding(found: Finding) -> FindingResult:
         path=found.path,
         expected=found.expected,
         actual=found.actual,
+        candidates=found.candidates,
+        nearest=found.nearest,
         caused_by=found.caused_by,
         cause=found.cause,
         seq=found.seq,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.spelling import spellings
 
 _SHORTEST = 4
@@ -29,6 +30,16 @@ class Scrubber:
     def text(self, text: str) -> str:
         """`text` without the secrets."""
         return self._pattern.sub(lambda found: self._written[found[0]], text) if self._pattern else text
+
+    def value(self, value: JsonValue) -> JsonValue:
+        """JSON without the secrets."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(each) for each in value]
+        if isinstance(value, dict):
+            return {self.text(name): self.value(each) for name, each in value.items()}
+        return value
 
     def file(self, path: Path) -> None:
         """The same in a file, which is rewritten only if it holds one."""

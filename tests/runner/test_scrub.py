@@ -50,3 +50,9 @@ def test_a_clean_file_is_not_touched(scrubber: Scrubber, tmp_path: Path) -> None
 
 def test_without_secrets_nothing_changes() -> None:
     assert Scrubber({}).text("anything") == "anything"
+
+
+def test_json_is_scrubbed_names_included(scrubber: Scrubber) -> None:
+    found = scrubber.value({"a": [SECRET, 1, None, {SECRET: f"x {SECRET}"}]})
+    assert SECRET not in repr(found)
+    assert "${DB}" in repr(found)

@@ -108,6 +108,10 @@ def finding_row(found: Finding) -> JsonValue:
         "detail": found.detail,
         "expected": found.expected,
         "actual": found.actual,
+        "candidates": [{"value": each.value, "evidenceSeq": each.seq} for each in found.candidates] or None,
+        "nearest": None
+        if found.nearest is None
+        else {"value": found.nearest.value, "evidenceSeq": found.nearest.seq, "fails": list(found.nearest.fails)},
     }
     return row | {name: value for name, value in optional.items() if value not in (None, "")}
 

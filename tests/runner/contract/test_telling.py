@@ -8,6 +8,7 @@ from dataclasses import replace
 from flowproof_runner.evidence.model import Evidence, Returned
 from flowproof_runner.expectations.contract.evaluate import evaluate
 from flowproof_runner.expectations.contract.model import Contract
+from flowproof_runner.findings import Candidate, Nearest
 
 type Steps = list[tuple[object, ...]]
 type Play = Callable[[Steps], Evidence]
@@ -22,12 +23,24 @@ def test_a_wrong_value_is_told_with_what_would_have_done_and_where_it_was_seen(c
     [found] = evaluate(built, play([LIST, ("call", "pay", {"id": "B", "n": 10}, None)]))
     assert (found.id, found.path, found.expected, found.actual, found.seq) == ("tool.arguments_subset", "n", 500, 10, 3)
     assert found.detail == ("$n equals result(list).items[item.id equals $id].n: 10\n  would do: 500 [evidence 2]")
+    assert found.candidates == (Candidate(500, 2),)
+
+
+def test_candidates_are_told_with_where_each_was_seen_and_not_without_end(contract: Build, play: Play) -> None:
+    answers: Steps = [("call", "list", {}, {"n": n}) for n in range(30)]
+    [found] = evaluate(
+        contract(("list",), args=["pay where n equals list.n"]), play([*answers, ("call", "pay", {"n": 99}, None)])
+    )
+    assert found.candidates[:2] == (Candidate(0, 2), Candidate(1, 5))
+    assert len(found.candidates) == 20
+    assert "and 25 more" in found.detail
 
 
 def test_a_call_its_answers_forbid_is_told_with_the_nearest_miss(contract: Build, play: Play) -> None:
     built = contract(("list", "policy"), args=["pay where id equals list.items[id = $id and n < policy.limit].id"])
     [found] = evaluate(built, play([LIST, POLICY, ("call", "pay", {"id": "B"}, None)]))
     assert found.id == "tool.arguments_reference_rejected"
+    assert found.nearest == Nearest({"id": "B", "n": 500}, ("item.n < result(policy).limit",), 2)
     assert found.detail == ('nearest: {"id": "B", "n": 500} [evidence 2]\n  fails: item.n < result(policy).limit')
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
+from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.model import Expectation
 from flowproof_runner.expectations.contract.resolution.bag import Gap, Truth
 from flowproof_runner.expectations.contract.resolution.env import Env
@@ -13,7 +15,10 @@ from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.terms import Formula
 from flowproof_runner.expectations.contract.values import short
 from flowproof_runner.expectations.contract.view import View
-from flowproof_runner.findings import Finding
+from flowproof_runner.findings import Candidate, Finding
+
+_MOST = 20
+"""Candidates that a finding carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,29 @@ def total(rulings: Iterable[Ruling]) -> Ruling:
 def found(expectation: Expectation, id: str, message: str, **more: object) -> Finding:
     """A finding of this expectation; `more` are fields of Finding."""
     return replace(Finding(id=id, message=message, where=expectation.where), **more)  # type: ignore[arg-type]  # checked by Finding
+
+
+class Compared(TypedDict):
+    """The fields of a finding about a comparison."""
+
+    path: str
+    expected: JsonValue
+    actual: JsonValue
+    candidates: tuple[Candidate, ...]
+    detail: str
+
+
+def compared(truth: Truth) -> Compared:
+    """The first comparison that did not hold, as fields of a finding; the detail has all of them."""
+    miss = truth.misses[0]
+    told = miss.expected[:_MOST]
+    return {
+        "path": miss.path,
+        "expected": told[0][0] if len(told) == 1 else [value for value, _ in told],
+        "actual": miss.actual,
+        "candidates": tuple(Candidate(value, seq) for value, seq in told),
+        "detail": missed(truth),
+    }
 
 
 def unread(gaps: tuple[Gap, ...]) -> str:

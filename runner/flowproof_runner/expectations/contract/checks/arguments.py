@@ -9,8 +9,8 @@ from flowproof_runner.expectations.contract.call import Call
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Arguments
 from flowproof_runner.expectations.contract.resolution.bag import Truth
-from flowproof_runner.expectations.contract.resolution.nearest import nearest
-from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, missed, unread
+from flowproof_runner.expectations.contract.resolution.nearest import nearest, shown
+from flowproof_runner.expectations.contract.ruling import Place, Ruling, compared, found, unread
 from flowproof_runner.expectations.contract.schema import Schemas
 from flowproof_runner.expectations.contract.values import Key, key
 from flowproof_runner.expectations.contract.view import at
@@ -75,20 +75,19 @@ def _violations(expectation: Arguments, place: Place, call: Call, truth: Truth) 
             expectation,
             "tool.arguments_subset",
             f"{call.tool} {miss.path or 'arguments'} is wrong: {line(expectation)}",
-            detail=missed(truth),
             seq=call.seq,
-            path=miss.path,
-            expected=miss.expected[0][0] if len(miss.expected) == 1 else [value for value, _ in miss.expected],
-            actual=miss.actual,
+            **compared(truth),
         )
     elif truth.gaps:
+        near = nearest(expectation.such, place.resolver, place.env)
         rejected = any(gap.kind == "filtered" for gap in truth.gaps)
         yield found(
             expectation,
             "tool.arguments_reference_rejected" if rejected else "tool.arguments_reference_unresolved",
             f"{call.tool} {'is not allowed with these arguments' if rejected else 'cannot be judged'},"
             f" {unread(truth.gaps)}: {line(expectation)}",
-            detail=nearest(expectation.such, place.resolver, place.env),
+            nearest=near,
+            detail=shown(near) if near is not None else "",
             seq=call.seq,
             actual=call.arguments,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Holds
-from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, missed, unread
+from flowproof_runner.expectations.contract.ruling import Place, Ruling, compared, found, unread
 
 
 def judge(expectation: Holds, place: Place) -> Ruling:
@@ -24,7 +24,5 @@ def judge(expectation: Holds, place: Place) -> Ruling:
     if not truth.misses:
         message = f"cannot be judged, {unread(truth.gaps)}: {line(expectation)}"
         return Ruling((found(expectation, "run.unresolved", message),), 1)
-    miss = truth.misses[0]
     message = f"does not hold: {line(expectation)}"
-    finding = found(expectation, "run.condition", message, detail=missed(truth), path=miss.path, actual=miss.actual)
-    return Ruling((finding,), 1)
+    return Ruling((found(expectation, "run.condition", message, **compared(truth)),), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Outcome
-from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, missed, unread
+from flowproof_runner.expectations.contract.ruling import Place, Ruling, compared, found, unread
 from flowproof_runner.expectations.contract.schema import Schemas
 from flowproof_runner.findings import Finding
 
@@ -43,20 +43,8 @@ def _such(expectation: Outcome, place: Place) -> list[Finding]:
     seq = place.view.outcome.seq if place.view.outcome is not None else None
     if truth.misses:
         miss = truth.misses[0]
-        expected = miss.expected[0][0] if len(miss.expected) == 1 else [value for value, _ in miss.expected]
         message = f"{miss.path or 'the outcome'} is wrong: {line(expectation)}"
-        return [
-            found(
-                expectation,
-                "outcome.output_subset",
-                message,
-                detail=missed(truth),
-                seq=seq,
-                path=miss.path,
-                expected=expected,
-                actual=miss.actual,
-            )
-        ]
+        return [found(expectation, "outcome.output_subset", message, seq=seq, **compared(truth))]
     message = f"cannot be judged, {unread(truth.gaps)}: {line(expectation)}"
     return [found(expectation, "outcome.reference_unresolved", message, seq=seq)]
 

@@ -23,21 +23,24 @@ from flowproof_runner.expectations.contract.terms import (
     Union,
 )
 from flowproof_runner.expectations.contract.values import short
+from flowproof_runner.findings import Nearest
 
 
-def nearest(formula: Formula | None, resolver: Resolver, env: Env) -> str:
-    """Lines naming the element that failed the fewest conditions, empty where no filter is involved."""
-    for term in _terms(formula):
-        text = _of_term(term, resolver, env)
-        if text:
-            return text
-    return ""
+def nearest(formula: Formula | None, resolver: Resolver, env: Env) -> Nearest | None:
+    """The element that failed the fewest conditions, None where no filter is involved."""
+    found = (_of_term(term, resolver, env) for term in _terms(formula))
+    return next((each for each in found if each is not None), None)
 
 
-def _of_term(term: Results, resolver: Resolver, env: Env) -> str:
+def shown(near: Nearest) -> str:
+    """The same in two lines."""
+    return f"nearest: {short(near.value)} [evidence {near.seq}]\n  fails: {'; '.join(near.fails)}"
+
+
+def _of_term(term: Results, resolver: Resolver, env: Env) -> Nearest | None:
     place = next((i for i, step in enumerate(term.path) if isinstance(step, Filter)), None)
     if place is None:
-        return ""
+        return None
     filtered = term.path[place]
     assert isinstance(filtered, Filter)
     arrays = resolver.find(replace(term, path=term.path[:place]), env)
@@ -53,10 +56,9 @@ def _of_term(term: Results, resolver: Resolver, env: Env) -> str:
             if best is None or distance < best[0]:
                 best = (distance, element, failed, bag.seq)
     if best is None or not best[2]:
-        return ""
+        return None
     _, element, failed, seq = best
-    why = "; ".join(show_formula(part) for part in failed)
-    return f"nearest: {short(element)} [evidence {seq}]\n  fails: {why}"
+    return Nearest(element, tuple(map(show_formula, failed)), seq)
 
 
 def _identifies(part: Formula) -> bool:
