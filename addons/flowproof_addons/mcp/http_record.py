@@ -113,7 +113,7 @@ class Forwarding:
         """The events of a push stream, across the server's own interruptions."""
         last, retry_s = "", RETRY_S
         while response.status == 200:
-            async for event in events(response):
+            async for event in events(response, remote):
                 last, retry_s = event.id or last, retry(event, retry_s)
                 if event.data:
                     yield event

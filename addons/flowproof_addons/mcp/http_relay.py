@@ -38,7 +38,7 @@ class Relay:
             self.exchange.vanish()
             return
         forwarded = [m for m, answer in local if answer is None]
-        batch = self.exchange.body.lstrip()[:1] == b"["
+        batch = rpc.batched(self.exchange.body)
         own = [_answer(m, answer) for m, answer in local if answer is not None]
         if not forwarded:
             self.exchange.respond(200, rpc.write([*own] if batch else own[0]), JSON)
@@ -80,14 +80,14 @@ class Relay:
         self, response: Response, headers: dict[str, str], requests: list[Message], own: list[Message]
     ) -> None:
         """Relay an answer that is no stream."""
-        body = await response.body()
+        body = self.remote.ours(await response.body())
         messages = rpc.read(body) or []
         for message in messages:
             await self.origin.lane.hold(self.remote, message, requests)
         given = [self.origin.lane.from_server(self.remote, m, requests, response.status) for m in messages]
         self._forget(requests)
         if own or any(new is not old for new, old in zip(given, messages, strict=True)):
-            body = rpc.write([*given, *own]) if own or body.lstrip()[:1] == b"[" else rpc.write(given[0])
+            body = rpc.write([*given, *own]) if own or rpc.batched(body) else rpc.write(given[0])
         elif requests and not messages:
             self.origin.fail("no-answer", f"{rpc.method(requests[0])} was answered {response.status} without JSON-RPC")
         self.exchange.respond(response.status, body, {**kind(response), **headers})
@@ -101,7 +101,7 @@ class Relay:
             self.exchange.write(sse.frame(rpc.write(message)))
         last, retry_s = "", RETRY_S
         for _ in range(_RESUMES):
-            async for event in events(response):
+            async for event in events(response, self.remote):
                 last, retry_s = event.id or last, retry(event, retry_s)
                 await self._event(event, requests)
             if not self._unanswered(requests) or not last:

@@ -131,7 +131,7 @@ class Answering:
         if self._issues_ids and any(rpc.method(m) == "initialize" for m in messages):
             session, headers[SESSION] = self._new_session()
         requests = [m for m in messages if rpc.kind(m) == "request"]
-        batch = exchange.body.lstrip()[:1] == b"["
+        batch = rpc.batched(exchange.body)
         post = Post(exchange, requests, batch, headers)
         session.posts.append(post)
         try:

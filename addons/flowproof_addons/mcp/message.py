@@ -49,6 +49,11 @@ def read(text: bytes | str) -> list[Message] | None:
     return messages if messages and len(messages) == len(items) else None
 
 
+def batched(text: bytes) -> bool:
+    """Is it a batch (2025-03-26)?"""
+    return text.lstrip()[:1] == b"["
+
+
 def write(message: JsonValue) -> bytes:
     """Compact JSON, UTF-8, no newline inside."""
     return json_value.dump(message).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp import sse
@@ -18,6 +18,8 @@ from flowproof_addons.session import McpServer
 JSON = {"content-type": "application/json"}
 RETRY_S = 1.0
 """Until an interrupted stream is asked for again, where the server does not say."""
+_TELLING = 16
+"""Characters of a session id that is not found in a text by chance."""
 _HOP = frozenset(
     "accept-encoding connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer "
     "transfer-encoding upgrade last-event-id".split()
@@ -30,11 +32,21 @@ class Remote:
 
     id: str = ""
     """The real server's session id; the agent has one of ours."""
+    issued: str = ""
+    """Ours."""
     session: int | None = None
     answered: float = float("-inf")
     pushing: bool = False
     ended: bool = False
     """By the agent: what the server then leaves unanswered is not its fault."""
+
+    def ours(self, data: bytes) -> bytes:
+        """What the server says, with our session id where it names its own: some put it into their texts."""
+        return data.replace(self.id.encode(), self.issued.encode()) if len(self.id) >= _TELLING else data
+
+    def theirs(self, data: bytes) -> bytes:
+        """What the agent says, the other way round."""
+        return data.replace(self.issued.encode(), self.id.encode()) if len(self.id) >= _TELLING else data
 
     def answer(self, request: Message, outcome: Message, status: int = 200) -> None:
         """Not used: answers go back on the POST that asked."""
@@ -75,7 +87,7 @@ class Origin:
     async def forward(self, exchange: Exchange, remote: Remote, body: bytes, method: str = "") -> Response:
         """Send a request on with the agent's headers, the spec's over them."""
         headers = self._headers(exchange, remote)
-        return await self.upstream.request(method or exchange.method, headers, body, exchange.query)
+        return await self.upstream.request(method or exchange.method, headers, remote.theirs(body), exchange.query)
 
     async def resume(self, exchange: Exchange, remote: Remote, last_event: str, retry_s: float) -> Response:
         """Take a stream up again that the server closed in the middle of a request."""
@@ -88,7 +100,7 @@ class Origin:
         """A session id for the agent in place of the real one, which is a credential."""
         self._issued += 1
         name = f"flowproof-{self._issued}"
-        self._sessions[name] = Remote(real)
+        self._sessions[name] = Remote(real, name)
         self.lane.journal.session_ids = True
         return name
 
@@ -111,13 +123,13 @@ class Origin:
         return {**kept, **session, "accept-encoding": "identity", **self.headers}
 
 
-async def events(response: Response) -> AsyncIterator[sse.Event]:
+async def events(response: Response, remote: Remote) -> AsyncIterator[sse.Event]:
     """The events of a streamed answer. A server that breaks off ends the stream: it may be resumed."""
     splitter = sse.Splitter()
     try:
         async for chunk in response.chunks():
             for event in splitter.feed(chunk):
-                yield event
+                yield replace(event, data=remote.ours(event.data))
     except UpstreamError:
         return
 

@@ -22,6 +22,14 @@ from flowproof_addons.mcp.replay import Replay
 _POLL_S = 0.005
 
 
+@dataclass(slots=True)
+class Batch:
+    """The requests of one line; they are answered in one line too."""
+
+    requests: list[Message]
+    answers: list[Message] = field(default_factory=list)
+
+
 @dataclass(slots=True, eq=False)
 class Pipe:
     """The agent's end of one spawned stand-in."""
@@ -31,10 +39,25 @@ class Pipe:
     cwd: str
     session: int | None = None
     answered: float = float("-inf")
+    _batches: list[Batch] = field(default_factory=list)
+
+    def batch(self, messages: list[Message]) -> None:
+        """These came in one line."""
+        requests = [message for message in messages if rpc.kind(message) == "request"]
+        if requests:
+            self._batches.append(Batch(requests))
 
     def answer(self, request: Message, outcome: Message, status: int = 200) -> None:
-        """Write an answer line."""
-        self.line(rpc.write(rpc.answer(rpc.request_id(request), outcome)))
+        """Write an answer line; a batch's with its last answer."""
+        message = rpc.answer(rpc.request_id(request), outcome)
+        batch = next((b for b in self._batches if any(each is request for each in b.requests)), None)
+        if batch is None:
+            self.line(rpc.write(message))
+            return
+        batch.answers.append(message)
+        if len(batch.answers) == len(batch.requests):
+            self._batches.remove(batch)
+            self.line(rpc.write([*batch.answers]))
 
     def hang_up(self, request: Message) -> None:
         """Close the pipe: the stand-in ends."""
@@ -123,7 +146,10 @@ def replaying(lane: Replay) -> Serve:
     async def serve(pipe: Pipe) -> None:
         try:
             async for line in lines(pipe.reader):
-                for message in rpc.read(line) or ():
+                messages = rpc.read(line) or []
+                if rpc.batched(line):
+                    pipe.batch(messages)
+                for message in messages:
                     lane.receive(pipe, message)
             await finish(pipe, lane.owes)
         finally:

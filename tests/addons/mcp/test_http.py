@@ -316,6 +316,36 @@ class TestRecord:
         assert "Bearer" not in str(result.lane)
         assert result.findings == ()
 
+    @pytest.mark.parametrize("streamed", [False, True])
+    def test_a_session_id_in_a_text_is_ours_for_the_agent_and_in_the_lane(self, tmp_path: Path, streamed: bool) -> None:
+        real = "0f9c6f9e-4a59-41a6-9c1c-3f6f4e8a2b77"
+
+        def telling(exchange: Exchange, message: Message) -> None:
+            if rpc.method(message) == "initialize":
+                opening = rpc.write({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+                exchange.respond(200, opening, {"content-type": "application/json", "mcp-session-id": real})
+            elif rpc.method(message) == "tools/call" and streamed:
+                exchange.stream()
+                exchange.write(b"data: " + rpc.write(said(message["id"], f"session {real}")) + b"\n\n")
+                exchange.end()
+            elif rpc.method(message) == "tools/call":
+                answer = rpc.write(said(message["id"], f"session {real}"))
+                exchange.respond(200, answer, {"content-type": "application/json"})
+            else:
+                plain(exchange, message)
+
+        remote = Remote(telling)
+
+        async def scenario(address: tuple[str, int]) -> None:
+            session = await opened(address)
+            answer = await send(address, "POST", tool_call(1, "a", session=session), mcp_session_id=session)
+            assert (answer.events if streamed else [answer.json]) == [said(1, f"session {session}")]
+
+        result = recording(tmp_path, remote, scenario)
+        assert json.loads(remote.seen[-1].body)["params"]["arguments"] == {"session": real}
+        assert real not in str(result.lane)
+        assert "session flowproof-1" in str(result.lane)
+
     def test_the_server_is_asked_before_the_agent_and_the_session_ended(self, tmp_path: Path) -> None:
         remote = Remote(plain)
 
@@ -474,6 +504,22 @@ class TestRecord:
             assert (await send(address, "POST", tool_call(1, "a"), mcp_session_id=second)).json == said(1, "A")
 
         recording(tmp_path, Remote(plain), scenario)
+
+    def test_ten_megabytes_pass_whole_in_both_phases(self, tmp_path: Path) -> None:
+        def huge(exchange: Exchange, message: Message) -> None:
+            if rpc.method(message) == "tools/call":
+                answer = rpc.write(said(message["id"], "x" * 10_000_000))
+                exchange.respond(200, answer, {"content-type": "application/json"})
+            else:
+                plain(exchange, message)
+
+        async def scenario(address: tuple[str, int]) -> None:
+            answer = await send(address, "POST", tool_call(1, "a"))
+            assert len(answer.body) > 10_000_000
+
+        result = recording(tmp_path, Remote(huge), scenario)
+        assert result.findings == ()
+        assert run(tmp_path, FILES, scenario, lane_file.load("files", result.lane)).findings == ()
 
     def test_a_push_stream_is_bridged_and_closed_with_the_agents(self, tmp_path: Path) -> None:
         gone = asyncio.Event()

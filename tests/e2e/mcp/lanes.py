@@ -65,9 +65,13 @@ class Spawned:
 
     async def say(self, *messages: Mapping[str, JsonValue]) -> None:
         """Send messages, one a line."""
-        assert self.process.stdin is not None
         for message in messages:
-            self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            await self.raw({"jsonrpc": "2.0", **message})
+
+    async def raw(self, value: JsonValue) -> None:
+        """Send a line of JSON."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(value).encode() + b"\n")
         await self.process.stdin.drain()
 
     async def line(self) -> bytes:

@@ -18,7 +18,7 @@ from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Trace
 from flowproof_runner.boundary import Boundary
 
-_PATIENCE_S = 60.0
+_PATIENCE_S = 180.0
 _NUMBERS = count(1)
 
 type Script = Sequence[JsonValue]
@@ -80,6 +80,8 @@ class Program:
         while line := await self.process.stdout.readline():
             said = json.loads(line)
             answer = self._waiting.pop(said["id"])
+            if answer.done():
+                continue  # nobody waited any longer
             if "failed" in said:
                 answer.set_exception(AssertionError(said["failed"]))
             else:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from flowproof_addons.mcp.process import ServerStartError
 from flowproof_addons.session import McpServer, Session
 from flowproof_addons.trace.model import JsonValue
 
+TRIES = 50
 ODD = str(HERE / "servers" / "odd.py")
 
 
@@ -213,23 +215,29 @@ def _runs(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("how", ["eof", signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_however_the_agents_client_ends_its_server_everything_behind_it_is_gone(
+def test_however_the_agents_client_ends_its_server_everything_behind_it_is_gone_in_a_fifth_of_a_second(
     tmp_path: Path, how: str | signal.Signals
 ) -> None:
+    """The server and its child heed no signal. On a busy machine the quickest of several counts."""
+
     async def scenario(stage: Stage) -> None:
-        agent = await stage.client(tmp_path)
-        await agent.opened()
-        assert len(alive(tmp_path)) == 2
-        began = time.monotonic()
-        if isinstance(how, str):
-            assert agent.process.stdin is not None
-            agent.process.stdin.close()
-        else:
-            agent.process.send_signal(how)
-        await agent.process.wait()
-        while alive(tmp_path):
-            assert time.monotonic() - began < 2, "0.2 s on a machine that has nothing else to do"
-            await asyncio.sleep(0.005)
+        took: list[float] = []
+        while not took or (min(took) > 0.2 and len(took) < TRIES):
+            agent = await stage.client(tmp_path)
+            await agent.opened()
+            assert len(alive(tmp_path)) == 2
+            began = time.monotonic()
+            if isinstance(how, str):
+                assert agent.process.stdin is not None
+                agent.process.stdin.close()
+            else:
+                agent.process.send_signal(how)
+            await agent.process.wait()
+            while alive(tmp_path):
+                assert time.monotonic() - began < 10, "left running"
+                await asyncio.sleep(0.005)
+            took.append(time.monotonic() - began)
+        assert min(took) <= 0.2
 
     run(tmp_path, odd("stays", str(tmp_path)), scenario)
 
@@ -270,6 +278,68 @@ def test_what_was_asked_before_the_end_of_input_is_still_answered(tmp_path: Path
 
     recorded = run(tmp_path, odd("plain"), scenario)
     run(tmp_path, odd("plain"), scenario, recorded.lane)
+
+
+def test_a_batch_is_taken_apart_and_answered_in_one_line(tmp_path: Path) -> None:
+    """JSON-RPC batches of 2025-03-26; no later revision has them."""
+
+    async def single(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
+        await agent.opened()
+        for number in (1, 2):
+            await agent.call(number)
+            await agent.hear()
+
+    async def both(stage: Stage) -> None:
+        agent = await stage.client(tmp_path)
+        await agent.opened()
+        call: JsonValue = {"name": "go", "arguments": {}}
+        await agent.raw([{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call} for number in "ab"])
+        answers = json.loads(await agent.line())
+        assert [(answer["id"], "result" in answer) for answer in answers] == [("a", True), ("b", True)]
+
+    recorded = run(tmp_path, odd("plain"), single)
+    assert found(run(tmp_path, odd("plain"), both, recorded.lane)) == []
+    batched = run(tmp_path, odd("plain"), both)
+    assert found(batched) == [] and isinstance(batched.lane, dict)
+    assert len(str(batched.lane["calls"]).split("'tools/call'")) == 3, "two calls in the lane"
+    assert found(run(tmp_path, odd("plain"), both, batched.lane)) == []
+
+
+def test_both_transports_and_all_sessions_feed_one_lane(tmp_path: Path) -> None:
+    async def recorded(stage: Stage) -> None:
+        for number in range(3):
+            agent = await stage.client(tmp_path)
+            await agent.opened()
+            await agent.call(1, n=number)
+            await agent.hear()
+
+    async def mixed(stage: Stage) -> None:
+        host, port = stage.lanes.upstream("odd")
+        for number in range(3):
+            if number == 1:
+                await asyncio.to_thread(posted, f"http://{host}:{port}/mcp", number)
+            else:
+                agent = await stage.client(tmp_path)
+                await agent.opened()
+                await agent.call(1, n=number)
+                assert "fine" in str(await agent.hear())
+
+    lane = run(tmp_path, odd("plain"), recorded).lane
+    result = run(tmp_path, odd("plain"), mixed, lane)
+    assert found(result) == [] and isinstance(result.lane, dict)
+    assert isinstance(result.lane["calls"], list) and len(result.lane["calls"]) == 3
+
+
+def posted(url: str, number: int) -> None:
+    """A call over HTTP, in a session of its own."""
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    opening: JsonValue = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
+    for method, params in (("initialize", opening), ("tools/call", {"name": "go", "arguments": {"n": number}})):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=20) as response:
+            headers["mcp-session-id"] = response.headers.get("mcp-session-id") or headers["mcp-session-id"]
+            assert "result" in json.load(response)
 
 
 def test_a_stand_in_that_outlives_its_run_says_so(tmp_path: Path) -> None:

@@ -41,7 +41,12 @@ async def openai_agents(target: str, script: list[list[Any]]) -> list[Any]:
     from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
 
     http = target.startswith("http")
-    server = MCPServerStreamableHttp({"url": target}) if http else MCPServerStdio({"command": target})
+    patience: dict[str, Any] = {"client_session_timeout_seconds": 120}  # its own are 5: too few on a busy machine
+    server = (
+        MCPServerStreamableHttp({"url": target}, **patience)
+        if http
+        else MCPServerStdio({"command": target}, **patience)
+    )
     async with server:
         tools = [tool.name for tool in await server.list_tools()]
 

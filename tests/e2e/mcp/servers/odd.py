@@ -15,7 +15,11 @@ way = sys.argv[1]
 
 
 def say(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    write({"jsonrpc": "2.0", **message})
+
+
+def write(value: Any) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
     sys.stdout.flush()
 
 
@@ -38,6 +42,9 @@ if way == "absent":
 held: list[int] = []
 for line in sys.stdin:
     message = json.loads(line)
+    if isinstance(message, list):
+        write([{"jsonrpc": "2.0", "id": each["id"], "result": text("fine")} for each in message])
+        continue
     method, id_ = message.get("method"), message.get("id")
     if method == "initialize":
         say({"id": id_, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {}}})
