@@ -18,12 +18,13 @@ from flowproof_runner.boundary import Outcome
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.draft import Draft, skipped
-from flowproof_runner.drivers.base import Addresses, Task
+from flowproof_runner.drivers.base import Addresses, DriverResult, Task
 from flowproof_runner.drivers.dialogue import Dialogue, Script, Settling, Source
 from flowproof_runner.drivers.handles import handles
 from flowproof_runner.drivers.spawn import Plain
 from flowproof_runner.habitat import of_spec
 from flowproof_runner.habitat.habitat import settled
+from flowproof_runner.left_file import LeftFile
 from flowproof_runner.plan import Surroundings
 from flowproof_runner.result import FlowResult
 from flowproof_runner.scrub import Scrubber
@@ -193,7 +194,9 @@ class Flows:
                 opened.arrived,
             )
             draft.habitat.furnish(handles(task.prompt, addresses, draft.folder, places))
+            left = LeftFile.awaited(spec.spec.agent.output, draft.directory)
             draft.agent = driver.run(task)
+            _take(left, draft, draft.agent)
         finally:
             outcome = opened.close()
         draft.contained = contained.report if contained else containing.unasked(spec)
@@ -236,6 +239,13 @@ class Flows:
             mocks=plan.mocks(spec),
             extra={**plan.extra(draft), **plan.said(draft, self.around)},
         )
+
+
+def _take(left: LeftFile | None, draft: Draft, agent: DriverResult) -> None:
+    """Keep the output that the agent left in a file."""
+    if left is not None:
+        draft.agent = replace(agent, output=left.text())
+        draft.notes += () if draft.agent.output is not None else (left.why_not(),)
 
 
 def _lane(value: JsonValue) -> JsonValue:

@@ -33,7 +33,8 @@ def evidence(draft: Draft, trace: Trace, registry: Registry) -> Evidence:
         found = with_adapter(found, draft.agent.events, (tool.name for tool in spec.tools))
     if spec.agent.output is None:
         return found
-    return with_outcome(found, spec.agent.output.kind, spec.agent.output.name, _written(draft))
+    left = draft.agent.output if draft.agent is not None else None
+    return with_outcome(found, spec.agent.output.kind, spec.agent.output.name, left)
 
 
 def uncaught(draft: Draft, evidence: Evidence) -> Iterator[str]:
@@ -65,15 +66,3 @@ def _lanes(draft: Draft, trace: Trace) -> Iterator[LaneReader]:
         lane = trace.mcp.get(server.name)
         if lane is not None:
             yield reader(server.name, lane, (tool.name for tool in server.tools))
-
-
-def _written(draft: Draft) -> str | None:
-    """What the agent left where `agent.output` says, where that is a file."""
-    output = draft.resolved.spec.agent.output
-    if output is None or output.kind != "file":
-        return None
-    path = draft.directory / output.name
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None

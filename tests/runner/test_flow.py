@@ -261,6 +261,34 @@ def test_a_suite_says_how_old_a_recording_may_be(scenario: Scenario, max_age: st
     assert [*(found.message for found in result.findings), *result.notes] == ([said] if said else [])
 
 
+REPORTS = """\
+  output: file out.json
+expect:
+  outcome:
+    - out.ok equals true"""
+
+
+@pytest.mark.parametrize(
+    ("script", "there", "ids"),
+    [
+        ("open('out.json', 'w').write('{\"ok\": true}')", "", []),
+        ("open('out.json', 'w').write('{\"ok\": false}')", "", ["outcome.output_subset"]),
+        ("pass", "", ["outcome.reference_unresolved", "outcome.unavailable"]),
+        ("pass", '{"ok": true}', ["outcome.reference_unresolved", "outcome.unavailable"]),
+    ],
+)
+def test_an_outcome_in_a_file_is_what_this_run_left(
+    scenario: Scenario, script: str, there: str, ids: list[str]
+) -> None:
+    if there:
+        (scenario.folder / "out.json").write_text(there)
+    scenario.spec(script, REPORTS)
+    result = scenario.run("record", Boundary())
+    assert [found.id for found in result.findings] == ids, result.findings
+    why = "file 'out.json' is of an earlier run; this one did not write it" if there else "the agent wrote no file"
+    assert any(why in note for note in result.notes) is ("open" not in script)
+
+
 def test_a_missing_cassette_is_an_error_that_says_how_to_record(scenario: Scenario) -> None:
     path = scenario.spec()
     result = scenario.run("replay", Boundary())

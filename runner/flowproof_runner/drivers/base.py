@@ -70,6 +70,8 @@ class DriverResult:
     notes: tuple[str, ...] = ()
     events: tuple[AnyEvent, ...] = ()
     """What the driver itself observed, beside the boundary: an adapter's conversation."""
+    output: str | None = None
+    """The structured output where it is none of the model's: what a service answered last, or what a file holds."""
     problem: str | None = None
     """Why the run broke, where the driver knows more than an exit code tells."""
 

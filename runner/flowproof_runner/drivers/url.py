@@ -46,6 +46,7 @@ class Url:
             ending=ending,
             duration_s=time.monotonic() - started,
             stdout=_save(answered, task.folder),
+            output=answered[-1].text if answered else None,
             notes=tuple(dict.fromkeys(f"the service answered {post.status}" for post in answered if not post.fine)),
         )
 

@@ -34,6 +34,7 @@ _ONLY_WITH = {
     "quiet": ("command",),
 }
 _OUTPUT = re.compile(r"(reply json|reply|body|adapter)|(tool|file) (.+)")
+_OUTPUT_ONLY_WITH = {"body": "url", "adapter": "adapter"}
 _OUTPUT_FORMS = "reply, reply json, tool NAME, file PATH, body, adapter"
 _EXIT_FORMS = "0, [0, 3], or { any: why any exit code will do }"
 
@@ -168,6 +169,10 @@ class Agent(Part):
         ]
         if self.workspace is not None and self.cwd is not None:
             wrong.append(Complaint("does not go with workspace, which is the agent's directory; keep one", ("cwd",)))
+        place = self.output.kind if self.output is not None else ""
+        if place in _OUTPUT_ONLY_WITH and given[0] != _OUTPUT_ONLY_WITH[place]:
+            said = f"{place!r} does not go with {given[0]}; accepted with {_OUTPUT_ONLY_WITH[place]}"
+            wrong.append(Complaint(said, ("output",)))
         if given == ["url"] and self.proxy_port is None:
             wrong.append(Complaint("proxy_port is required with url: the port that service's model base URL points at"))
         if wrong:

@@ -69,6 +69,7 @@ def test_whatever_the_status_the_service_has_ended(make_task: MakeTask, service:
     told = () if status == 200 else (f"the service answered {status}",)
     assert (result.ending, result.exit_code, result.notes) == ("exited", None, told)
     assert result.stdout is not None and result.stdout.read_text() == "ok"
+    assert result.output == "ok"
 
 
 def test_the_prompt_and_the_headers_are_sent(

@@ -87,6 +87,14 @@ skip_unless_env: [ OPENAI_API_KEY ]
             ["1:8: agent: exactly one of command, url and adapter is needed, found command"],
         ),
         ("agent: {url: a, cwd: b}", ["1:8: agent: proxy_port is required", "1:22: agent.cwd: does not go with url"]),
+        (
+            "agent: {command: a, output: body}",
+            ["1:29: agent.output: 'body' does not go with command; accepted with url"],
+        ),
+        (
+            "agent: {url: a, proxy_port: 1, output: adapter}",
+            ["1:40: agent.output: 'adapter' does not go with url; accepted with adapter"],
+        ),
         ("agent: {command: a, proxy_port: 1}", ["1:33: agent.proxy_port: does not go with command; accepted with u"]),
         ("agent: {url: a, proxy_port: 0}", ["1:29: agent.proxy_port: 0 is too small; accepted: 1 or more"]),
         ("agent: {comand: a}", ["1:9: agent.comand: unknown key; did you mean 'command'? accepted: command, url,"]),
@@ -338,18 +346,18 @@ def test_every_capability_is_known_by_the_key_that_asks_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "output"),
+    ("driver", "written", "output"),
     [
-        ("reply", Output("reply")),
-        ("reply json", Output("reply json")),
-        ("tool report it", Output("tool", "report it")),
-        ("file out/x.json", Output("file", "out/x.json")),
-        ("body", Output("body")),
-        ("adapter", Output("adapter")),
+        ("command: a", "reply", Output("reply")),
+        ("command: a", "reply json", Output("reply json")),
+        ("command: a", "tool report it", Output("tool", "report it")),
+        ("command: a", "file out/x.json", Output("file", "out/x.json")),
+        ("url: a, proxy_port: 1", "body", Output("body")),
+        ("adapter: a", "adapter", Output("adapter")),
     ],
 )
-def test_places_of_structured_output(spec: Load, written: str, output: Output) -> None:
-    assert spec(f"agent: {{command: a, output: {written}}}").spec.agent.output == output
+def test_places_of_structured_output(spec: Load, driver: str, written: str, output: Output) -> None:
+    assert spec(f"agent: {{{driver}, output: {written}}}").spec.agent.output == output
 
 
 @pytest.mark.parametrize(("written", "seconds"), [("250ms", 0.25), ("90s", 90), ("1.5m", 90), ("1h", 3600)])
