@@ -17,7 +17,8 @@ from flowproof_addons.hooks.gate import Gate
 from flowproof_addons.hooks.model import Model
 from flowproof_addons.hooks.substitute import Substitute
 from flowproof_addons.hooks.tracer import Tracer
-from flowproof_addons.live.progress import AFTER, Live
+from flowproof_addons.live.crossing import AFTER
+from flowproof_addons.live.progress import Live
 from flowproof_addons.session import Upstream
 from flowproof_addons.trace import journal
 from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue, Reply, Request

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from mitmproxy import http
+from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy.test import taddons
+from mitmproxy.websocket import WebSocketData, WebSocketMessage
+from wsproto.frame_protocol import Opcode
 
 from flowproof_addons.dialects.openai_responses import OpenAIResponses
 from flowproof_addons.dialects.registry import default
@@ -16,8 +20,9 @@ from flowproof_addons.hooks.crossing import Sessions
 from flowproof_addons.hooks.gate import Gate
 from flowproof_addons.hooks.sockets import Sockets
 from flowproof_addons.hooks.wall import Wall
+from flowproof_addons.live.crossing import ABANDONED, AFTER
 from flowproof_addons.live.line import Line
-from flowproof_addons.live.progress import ABANDONED, AFTER, Live
+from flowproof_addons.live.progress import Live
 from flowproof_addons.session import Upstream
 from flowproof_addons.trace import journal
 from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Reply, Request
@@ -204,3 +209,49 @@ def test_a_socket_leads_to_the_upstream_or_to_the_wall(
     else:
         assert led == ("https", "api.example", 443, "/llm/v1/responses")
         assert (headers["authorization"], headers["upgrade"]) == ("Bearer real-key", "websocket")
+
+
+@pytest.fixture
+def relayed(make_live: MakeLive, make_flow: MakeFlow, sessions: Sessions) -> Iterator[tuple[Sockets, http.HTTPFlow]]:
+    """A socket that is open at record."""
+    flow = make_flow(b"", "/v1/responses", "GET", UPGRADE)
+    upstreams = {"*": Upstream(url="https://api.example/v1", key="real-key")}
+    sessions[flow.client_conn.sockname[1]] = make_live("record", upstreams=upstreams, websocket=True)
+    sockets = Sockets(sessions, default(), {})
+    with taddons.context(Proxyserver()):
+        asyncio.run(sockets.request(flow))
+        flow.response = http.Response.make(101)
+        flow.websocket = WebSocketData()
+        sockets.websocket_start(flow)
+        yield sockets, flow
+
+
+def message(flow: http.HTTPFlow, text: str, *, from_client: bool) -> WebSocketMessage:
+    assert flow.websocket is not None
+    flow.websocket.messages.append(WebSocketMessage(Opcode.TEXT, from_client, text.encode()))
+    return flow.websocket.messages[-1]
+
+
+def test_a_socket_is_relayed_as_it_is_and_shows_no_key(relayed: tuple[Sockets, http.HTTPFlow], tmp_path: Path) -> None:
+    sockets, flow = relayed
+    assert flow.request.headers["authorization"] == "(hidden by flowproof)"
+    for text, from_client in ((CREATE, True), *((event, False) for event in EVENTS)):
+        said = message(flow, text, from_client=from_client)
+        sockets.websocket_message(flow)
+        assert (said.dropped, said.content) == (False, text.encode())
+    assert [turn.reply for turn in kept(tmp_path)] == [STREAMED]
+    assert flow.comment.startswith("s · WebSocket · turn 1 · openai-responses")
+
+
+def test_what_cannot_be_kept_is_not_passed_on(relayed: tuple[Sockets, http.HTTPFlow], sessions: Sessions) -> None:
+    """mitmproxy would log the exception and let the message pass."""
+    sockets, flow = relayed
+    [live] = sessions.values()
+    message(flow, CREATE, from_client=True)
+    sockets.websocket_message(flow)
+    live._journal.close()  # as when the disk is gone
+    for event in EVENTS:
+        last = message(flow, event, from_client=False)
+        sockets.websocket_message(flow)
+    assert last.dropped
+    assert "flowproof failed inside the boundary: WebSocket" in live.problems[0]

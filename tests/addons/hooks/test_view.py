@@ -21,7 +21,7 @@ from flowproof_addons.hooks.gate import Gate
 from flowproof_addons.hooks.model import Model
 from flowproof_addons.hooks.tracer import Tracer
 from flowproof_addons.hooks.view import Annotator, ConversationView, McpView
-from flowproof_addons.live.progress import Crossing
+from flowproof_addons.live.crossing import Crossing
 from flowproof_addons.session import Upstream
 from flowproof_addons.trace.model import Exchange, JsonBody, Reply, Request
 
