@@ -14,12 +14,23 @@ from flowproof_runner.clients.profile import Profile, named
 SPECS = Path(__file__).parents[1] / "specs" / "agents"
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Called by mkdocs: give the pages their place in the navigation."""
+    assert config.nav is not None
+    config.nav.insert(3, {"Third-party agents": ["agents.md", *(f"agents/{name}.md" for name in _names())]})
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Called by mkdocs: add the pages."""
-    for spec in sorted(SPECS.glob("*.flow.yaml")):
-        name = spec.name.removesuffix(".flow.yaml")
-        files.append(File.generated(config, f"agents/{name}.md", content="\n".join(page(name, spec.read_text()))))
+    for name in _names():
+        text = (SPECS / f"{name}.flow.yaml").read_text()
+        files.append(File.generated(config, f"agents/{name}.md", content="\n".join(page(name, text))))
     return files
+
+
+def _names() -> list[str]:
+    return sorted(spec.name.removesuffix(".flow.yaml") for spec in SPECS.glob("*.flow.yaml"))
 
 
 def page(name: str, spec: str) -> Iterator[str]:

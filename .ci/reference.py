@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import typer
+from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from typer.core import TyperCommand, TyperGroup
@@ -13,6 +14,9 @@ from typer.core import TyperCommand, TyperGroup
 from flowproof_runner.cli import app
 from flowproof_runner.report import json as report
 from flowproof_runner.spec import schema as spec
+
+_RECURSIVE = ("JsonValue",)
+"""Kinds whose forms hold themselves."""
 
 type Schema = Mapping[str, Any]
 
@@ -70,37 +74,38 @@ def _leaves(
 
 def keys(title: str, intro: str, schema: Schema) -> str:
     """Every key of a JSON Schema, a table for each kind of object, as Markdown."""
-    lines = [f"# {title}", "", intro, "", *_table(schema)]
-    for name, definition in sorted(schema.get("$defs", {}).items()):
+    known: Schema = schema.get("$defs", {})
+    lines = [f"# {title}", "", intro, "", *_table(schema, known)]
+    for name, definition in sorted(known.items()):
         if definition.get("properties"):
-            lines += ["", f"## {name}", "", definition.get("description", ""), "", *_table(definition)]
+            lines += ["", f"## {name}", "", definition.get("description", ""), "", *_table(definition, known)]
     return "\n".join(lines) + "\n"
 
 
-def _table(schema: Schema) -> list[str]:
+def _table(schema: Schema, known: Schema) -> list[str]:
     required = schema.get("required", ())
     rows = [
-        f"| `{key}` | {_kind(part)} | {'required' if key in required else _default(part)} | {_said(part)} |"
+        f"| `{key}` | {_kind(part, known)} | {'required' if key in required else _default(part)} | {_said(part)} |"
         for key, part in schema["properties"].items()
     ]
     return ["| key | is | default | means |", "| --- | --- | --- | --- |", *rows]
 
 
-def _kind(part: Schema) -> str:
+def _kind(part: Schema, known: Schema) -> str:
+    """What may stand at a key: a link to the table of an object that has one, else in words."""
     match part:
         case {"$ref": ref}:
-            name = ref.rpartition("/")[2]
-            return f"[{name}](#{name.lower()})"
+            return _named(ref.rpartition("/")[2], known)
         case {"const": value}:
             return f"`{value}`"
         case {"enum": values}:
             return ", ".join(f"`{value}`" for value in values)
         case {"anyOf": forms} | {"oneOf": forms}:
-            return ", or ".join(dict.fromkeys(map(_kind, forms)))
+            return ", or ".join(dict.fromkeys(_kind(form, known) for form in forms))
         case {"type": "array"}:
-            return f"list of {_kind(part.get('items', {}))}"
+            return f"list of {_kind(part.get('items', {}), known)}"
         case {"type": "object", "additionalProperties": {} as inner} if inner:
-            return f"mapping to {_kind(inner)}"
+            return f"mapping to {_kind(inner, known)}"
         case {"type": "object"}:
             return "mapping"
         case {"type": ["string", *_]}:
@@ -108,6 +113,13 @@ def _kind(part: Schema) -> str:
         case {"type": str(name)}:
             return {"string": "text", "boolean": "true or false", "integer": "whole number"}.get(name, name)
     return "anything"
+
+
+def _named(name: str, known: Schema) -> str:
+    definition = known[name]
+    if definition.get("properties"):
+        return f"[{name}](#{slugify(name, '-')})"
+    return name if name in _RECURSIVE else _kind(definition, known)
 
 
 def _default(part: Schema) -> str:

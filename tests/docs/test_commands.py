@@ -57,6 +57,13 @@ def test_the_command_exists_and_has_these_options(page: str, command: str) -> No
     assert {word.partition("=")[0] for word in given if word.startswith("-") and len(word) > 1} <= known
 
 
+def test_the_command_line_page_has_every_command() -> None:
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    rows = re.findall(r"^\| `([a-z-]+)", (ROOT / "docs" / "cli.md").read_text(), re.MULTILINE)
+    assert set(root.list_commands(root.context_class(root))) <= set(rows)
+
+
 def test_there_are_commands_to_check() -> None:
     assert {page for page, _ in commands()} >= {"README.md", "cli.md", "tutorial.md", "healing.md"}
 

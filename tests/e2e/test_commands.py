@@ -1,6 +1,6 @@
 """The commands that README and docs show do what they show, in a copy of the repository; see `pages.py`.
 
-The port 8377 is a free one. The tutorial is followed elsewhere, by a newcomer who has no copy: `newcomer`.
+The ports 8377 to 8379 are free ones. The tutorial is followed elsewhere, by a newcomer who has no copy: `newcomer`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("README.md", "docs", "examples", "specs", "pyproject.toml")
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md")))
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-PORT = "8377"
+PORTS = ("8377", "8378", "8379")
 """Of the pages' servers: pages are tried side by side."""
 PROGRAMS = {
     "uv": '#!/bin/sh\n[ "$1" = run ] || exit 64\nshift\nexec "$@"\n',
@@ -47,7 +47,7 @@ def runnable() -> list[Path]:
 
 @pytest.mark.parametrize("page", runnable(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_run_as_shown(page: Path, tmp_path: Path) -> None:
-    steps = pages.steps(page.read_text().replace(PORT, str(free_port())))
+    steps = pages.steps(with_free_ports(page.read_text()))
     env = shell(tmp_path / "home", FLOWPROOF_KEEP_RUNS="99")
     env["PATH"] = f"{_programs(tmp_path / 'bin')}{os.pathsep}{env['PATH']}"
     pages.follow(steps, _copy(tmp_path / "repository"), env)
@@ -72,12 +72,13 @@ def _programs(folder: Path) -> Path:
     return folder
 
 
-def free_port() -> int:
-    """A port nobody listens at."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+def with_free_ports(text: str) -> str:
+    """A page with ports at which nobody listens."""
+    for port in PORTS:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            text = text.replace(port, str(found.getsockname()[1]))
+    return text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.e2e import pages
 from tests.e2e.ordinary import NOBODY, ordinary
-from tests.e2e.test_commands import PORT, TUTORIAL, free_port
+from tests.e2e.test_commands import TUTORIAL, with_free_ports
 
 PROGRAMS = {
     "pip": '#!/bin/sh\n[ "$*" = "install uv" ]\n',
@@ -49,7 +49,7 @@ def environment(place: Path) -> dict[str, str]:
 def test_it_leads_an_ordinary_user_with_an_empty_home_to_a_green_replay(place: Path) -> None:
     folder, env = place / "empty", environment(place)
     folder.mkdir()
-    steps = pages.steps(TUTORIAL.read_text().replace(PORT, str(free_port())))
+    steps = pages.steps(with_free_ports(TUTORIAL.read_text()))
     as_one = ordinary()
     if as_one:
         for owned in (folder, Path(env["HOME"])):
