@@ -21,7 +21,7 @@ def doctor(
     """Run an agent against a stand-in model and tell what reached flowproof and what went elsewhere.
 
     \b
-    flowproof doctor --agent "python my_agent.py"
+    flowproof doctor --agent "python3 my_agent.py"
     flowproof doctor --spec flows/first.flow.yaml
 
     Needs no key and no network. Exit codes: 0 wired, 1 nothing arrived or the agent went elsewhere, 2 it could not be

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ def init(
 
     \b
     flowproof init
-    flowproof init . --agent "python my_agent.py"
+    flowproof init . --agent "python3 my_agent.py"
     """
     from flowproof_runner.init.agent import EXAMPLE
     from flowproof_runner.init.files import SPEC
@@ -31,7 +32,8 @@ def init(
 
     for step in write(folder, agent):
         print(f"{step.done} {folder / step.path}")
-    spec = folder / SPEC
-    if EXAMPLE in spec.read_text(encoding="utf-8"):
-        print(f"then put your agent's command into {spec}")
-    print(f"next: flowproof doctor --spec {spec}\n      flowproof record {spec}")
+    if EXAMPLE in (folder / SPEC).read_text(encoding="utf-8"):
+        print(f"then put your agent's command into {folder / SPEC}")
+    there = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]  # agents start where we do
+    steps = (*there, f"flowproof doctor --spec {SPEC}", f"flowproof record {SPEC}")
+    print("next: " + "\n      ".join(steps))

@@ -71,7 +71,7 @@ def _patient(options: Options, shell: Mapping[str, str], start: Path) -> Patient
     words = _read(_COMMAND, "--agent", options.agent) if options.agent else None
     if options.spec is None:
         if words is None:
-            raise DoctorError('no agent to examine: give its command, --agent "python my_agent.py", or --spec FILE')
+            raise DoctorError('no agent to examine: give its command, --agent "python3 my_agent.py", or --spec FILE')
         return Patient(*of_command(words), start, shell, {}, options.prompt or PROMPT, timeout_s or _TIMEOUT_S)
     return _of_spec(options.spec, words, options.prompt, timeout_s, Surroundings(shell, start, default()))
 

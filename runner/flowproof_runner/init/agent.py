@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-EXAMPLE = "python my_agent.py"
+EXAMPLE = "python3 my_agent.py"
 """Stands in a spec where nothing was found."""
 
 _SCRIPTS = ("agent.py", "main.py", "app.py", "agent.mjs", "agent.js", "index.mjs", "index.js")
@@ -31,7 +31,7 @@ def _commands(project: Path) -> Iterator[str]:
         yield from (shlex.quote(str(name)) for name in entries)
     for script in _SCRIPTS:
         if (project / script).is_file():
-            yield f"{'python' if script.endswith('.py') else 'node'} {script}"
+            yield f"{'python3' if script.endswith('.py') else 'node'} {script}"
 
 
 def _json(path: Path) -> dict[str, object]:

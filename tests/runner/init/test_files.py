@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from flowproof_runner import entry
 from flowproof_runner.init.agent import EXAMPLE, found
 from flowproof_runner.init.files import SPEC, WORKFLOW, InitError, init
 from flowproof_runner.spec.file import load
@@ -41,6 +42,21 @@ def test_what_is_there_stays_and_lines_are_added(tmp_path: Path) -> None:
     assert (tmp_path / ".gitattributes").read_text() == "*.trace.json -diff\n"
 
 
+@pytest.mark.parametrize(
+    ("folder", "first"), [(".", "flowproof doctor --spec flows/first.flow.yaml"), ("my project", "cd 'my project'")]
+)
+def test_what_to_do_next_can_be_typed_as_it_stands(
+    folder: str, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert entry.run(["init", folder, "--agent", "true"]) == 0
+    printed = capsys.readouterr().out
+    assert f"wrote {Path(folder) / SPEC}\n" in printed
+    assert f"\nnext: {first}\n" in printed
+    assert printed.endswith("      flowproof record flows/first.flow.yaml\n")
+    assert load(tmp_path / folder / SPEC).spec.agent.command == ("true",)
+
+
 def test_a_folder_that_cannot_be_made_is_an_error_for_people(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InitError, match="cannot be written"):
@@ -56,7 +72,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_for_people(tmp_path: Path) -> 
         ("package.json", "[]", None),
         ("pyproject.toml", '[project]\nname = "x"\n[project.scripts]\nmy-agent = "x:main"', "my-agent"),
         ("pyproject.toml", "=", None),
-        ("main.py", "", "python main.py"),
+        ("main.py", "", "python3 main.py"),
         ("index.js", "", "node index.js"),
         ("readme.txt", "", None),
     ],
