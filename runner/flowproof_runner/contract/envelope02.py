@@ -25,7 +25,7 @@ class Written02(Envelope):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if self.expect == Expect():
+        if self.expect.model_copy(update={"strict": False}) == Expect():
             raise refuse(Complaint("expects nothing, so no run could fail", ("expect",)))
         return self
 

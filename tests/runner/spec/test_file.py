@@ -172,6 +172,8 @@ skip_unless_env: [ OPENAI_API_KEY ]
             "steps: [{prompt: go}]",
             ["1:8: steps: nothing is asserted: the flow could not fail; accepted: assert_tool_call"],
         ),
+        ("expect: {strict: true}\nsteps: [{prompt: go}]", ["2:8: steps: nothing is asserted"]),
+        ("expect: {calls: []}\nsteps: [{prompt: go}]", ["2:8: steps: nothing is asserted"]),
         ("steps: [{assert: reply is x}]", ["1:8: steps: no prompt: the agent would be given no task"]),
         ("agent: {command: '${a-b}'}", ["1:19: agent.command: '${' is no variable reference; accepted: ${NAME}"]),
         ("agent: {command: 'x ${A'}", ["1:21: agent.command: '${' is no variable reference"]),
