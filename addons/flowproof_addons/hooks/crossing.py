@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 from mitmproxy import http
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, WireReply
-from flowproof_addons.live.progress import Crossing, Live
+from flowproof_addons.live.crossing import Crossing
+from flowproof_addons.live.progress import Live
 
 _crossings: WeakKeyDictionary[http.HTTPFlow, Crossing] = WeakKeyDictionary()
 """Not in the flow's metadata: mitmproxy copies and saves that, and a crossing is alive."""

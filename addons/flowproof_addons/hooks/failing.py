@@ -17,8 +17,8 @@ from flowproof_addons.hooks.crossing import cut_off, detach, of, port, send
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live import capture
 from flowproof_addons.live.answer import answer
+from flowproof_addons.live.crossing import ABANDONED, Crossing, Due
 from flowproof_addons.live.pacer import Job, Pacer
-from flowproof_addons.live.progress import ABANDONED, Crossing, Due
 from flowproof_addons.live.spoiled import UnspoilableError, failure, spoiled
 from flowproof_addons.trace import body
 from flowproof_addons.trace.model import BytesBody, Reply

@@ -11,8 +11,9 @@ from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireRep
 from flowproof_addons.hooks.crossing import Sessions, attach, foreign, port, refuse, send, turn_away
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.hooks.sockets import is_upgrade, spoken
+from flowproof_addons.live.crossing import Crossing
 from flowproof_addons.live.pacer import Pacer
-from flowproof_addons.live.progress import Crossing, Live
+from flowproof_addons.live.progress import Live
 from flowproof_addons.trace import body
 from flowproof_addons.trace.model import BytesBody, Request
 

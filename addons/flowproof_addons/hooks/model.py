@@ -10,7 +10,7 @@ from flowproof_addons.dialects.base import ErrorText
 from flowproof_addons.hooks.crossing import cut_off, of, refuse, send
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live.answer import answer
-from flowproof_addons.live.progress import ABANDONED, AFTER, Crossing
+from flowproof_addons.live.crossing import ABANDONED, AFTER, Crossing
 from flowproof_addons.live.proxies import authorization
 from flowproof_addons.live.route import route
 from flowproof_addons.matching.divergence import Divergence

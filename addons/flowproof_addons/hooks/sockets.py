@@ -12,8 +12,9 @@ from flowproof_addons.hooks import model, view
 from flowproof_addons.hooks.crossing import Sessions, port
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.hooks.wall import Wall
+from flowproof_addons.live.crossing import Crossing
 from flowproof_addons.live.line import Line, Step
-from flowproof_addons.live.progress import Crossing, Live
+from flowproof_addons.live.progress import Live
 from flowproof_addons.live.route import unreachable
 from flowproof_addons.trace import body
 

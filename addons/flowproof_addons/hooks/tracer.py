@@ -7,7 +7,7 @@ from mitmproxy import http
 from flowproof_addons.hooks.crossing import of
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live import capture
-from flowproof_addons.live.progress import ABANDONED, Crossing
+from flowproof_addons.live.crossing import ABANDONED, Crossing
 from flowproof_addons.live.route import unreachable
 from flowproof_addons.trace.model import BytesBody, Reply
 

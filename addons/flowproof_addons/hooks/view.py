@@ -12,7 +12,7 @@ from flowproof_addons.dialects.base import Dialect, Registry
 from flowproof_addons.hooks.crossing import of, port
 from flowproof_addons.hooks.facts import Facts, facts_of, note
 from flowproof_addons.live import capture, label, mcp_transcript, transcript
-from flowproof_addons.live.progress import Crossing
+from flowproof_addons.live.crossing import Crossing
 from flowproof_addons.live.transcript import About
 from flowproof_addons.mcp import message as rpc
 from flowproof_addons.mcp import sse

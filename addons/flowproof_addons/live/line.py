@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from flowproof_addons.dialects import framing, raw
 from flowproof_addons.dialects.base import Dialect, ErrorText, StreamEvent
 from flowproof_addons.live import capture
+from flowproof_addons.live.crossing import ABANDONED, AFTER, Crossing
 from flowproof_addons.live.mocks import MocksExhausted
-from flowproof_addons.live.progress import ABANDONED, AFTER, Crossing, Live
+from flowproof_addons.live.progress import Live
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.trace import body
 from flowproof_addons.trace.json_value import JsonError, dump, parse

@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 
 from flowproof_addons.live.answer import answer
-from flowproof_addons.live.progress import Crossing, Due
+from flowproof_addons.live.crossing import Crossing, Due
 from flowproof_addons.live.spoiled import streamed
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.mcp.http import Exchange, HttpDoor

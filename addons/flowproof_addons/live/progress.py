@@ -5,68 +5,26 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry
 from flowproof_addons.faults import Faults
 from flowproof_addons.live.attempts import RETRIED, Attempts
+from flowproof_addons.live.crossing import ABANDONED, Crossing, Due
+from flowproof_addons.live.dues import Dues
 from flowproof_addons.live.mocks import Mocks, MocksExhausted
 from flowproof_addons.live.reordered import Reordered
 from flowproof_addons.live.settling import Later, Left, Settling
 from flowproof_addons.matching.canonical import key
 from flowproof_addons.matching.divergence import Divergence
-from flowproof_addons.matching.matcher import Hit, Matcher
+from flowproof_addons.matching.matcher import Matcher
 from flowproof_addons.matching.volatile import Hints
-from flowproof_addons.session import ModelFault, Session
+from flowproof_addons.session import Session
 from flowproof_addons.trace.journal import Journal
 from flowproof_addons.trace.model import BytesBody, Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_addons.trace.redact import Redactor
 
-ABANDONED = 0
-"""Status of a reply that never came because the agent hung up first; at replay the call is held, not answered."""
-
-AFTER = "flowproof: this run has already diverged; nothing more is answered"
-"""What every later request is told."""
-
 type Emit = Callable[[dict[str, JsonValue]], None]
-
-
-@dataclass(slots=True)
-class Crossing:
-    """One HTTP exchange on its way through the hooks."""
-
-    live: Live
-    request: Request
-    """As the model is told: with the spec's tool results in place."""
-    dialect: Dialect | None
-    chunks: list[bytes] = field(default_factory=list)
-    """The teed stream."""
-    settled: bool = False
-    """Written to the journal, or answered by policy: nothing more to do."""
-    cut: bool = False
-    """Break the connection after the answer."""
-    place: int | None = None
-    """Its place in the order of arrival."""
-    turn: int | None = None
-    """Number of this model turn in the run, from 1; None for a side call."""
-    user_turn: int | None = None
-    """In a conversation: what it came of, from 1."""
-    exchange: Exchange | None = None
-    """What crossed, once that is known."""
-    due: Due | None = None
-    """At record: the fault to be done to its answer."""
-    fetched: Reply | None = None
-    """At record: the answer, to be passed on slowly."""
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A fault whose time has come."""
-
-    fault: ModelFault
-    turn: int
-    recorded: Hit | None = None
-    """At replay: the recording the request would get, or had got when it was recorded under this fault."""
 
 
 class Live:
@@ -95,7 +53,6 @@ class Live:
         self._hints = Hints(session.pins, clock().date(), session.own_directory, session.clock)
         self._recordings = () if recordings is None else recordings.exchanges
         faulted = () if recordings is None else recordings.faulted
-        self._recorded_faults = frozenset(e.fault.label for e in faulted if e.fault is not None)
         self.matcher: Matcher | None = None
         if session.phase == "replay":
             self.matcher = Matcher(
@@ -113,6 +70,7 @@ class Live:
                 aside=len(self._recordings),
                 user_turn=1 if session.conversation else None,
             )
+        self._dues = Dues(self.faults, self.matcher, self._recordings, faulted)
         self.settling: Settling | None = None
         """Of a conversation."""
         if session.conversation is not None and later is not None:
@@ -183,36 +141,15 @@ class Live:
         return ErrorText(f"flowproof: {error}")
 
     def due(self, crossing: Crossing) -> Due | None:
-        """The fault a turn is to be answered with, if any.
-
-        At replay turns are numbered as in the cassette, so that overlapping requests do not change places.
-        """
-        if crossing.dialect is None or not self.faults.model or self.stopped:
-            return None
-        if self.matcher is None:
-            turn = self.faults.turn_of(key(crossing.request, crossing.dialect))
-            fault = self.faults.at(turn)
-            return None if fault is None else Due(fault, turn)
-        again = self.matcher.look(crossing.request, crossing.dialect, aside=True)
-        if again is not None and again.exchange.fault is not None:
-            fault = self.faults.called(again.exchange.fault.label)
-            return None if fault is None else Due(fault, fault.turn, again)
-        hit = self.matcher.look(crossing.request, crossing.dialect)
-        if hit is None:
-            return None
-        turn = sum(exchange.is_turn for exchange in self._recordings[: hit.index + 1])
-        fault = self.faults.at(turn)
-        return None if fault is None or fault.label in self._recorded_faults else Due(fault, turn, hit)
+        """The fault a turn is to be answered with, if any."""
+        return None if self.stopped else self._dues.of(crossing)
 
     def faulted(self, crossing: Crossing, due: Due, reply: Reply) -> None:
         """Note that a request is answered with a fault: it is no turn, and its recording is still to come."""
         crossing.settled = True
         self.turns -= 1
         self._emit({"event": "fault", "label": due.fault.label})
-        if self.matcher is None:
-            self.faults.failed(key(crossing.request, crossing.dialect))
-        elif due.recorded is not None and due.recorded.exchange.fault is not None:
-            self.matcher.use(due.recorded.index)
+        self._dues.paid(crossing, due)
         self._note_spoilt(crossing.dialect, reply)
         exchange = self._exchange(crossing, reply)
         crossing.exchange = replace(exchange, fault=Fault(due.fault.label, due.turn))
