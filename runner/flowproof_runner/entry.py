@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line in `sys.argv` and exit. Whatever happens, no process it started is left."""
+    gc.set_threshold(100_000, 50, 50)  # nearly all that is allocated at first stays: no garbage to look for
     streams.prepare()
     if sys.argv[1:] == ["--version"]:
         sys.exit(_flushed(run(sys.argv[1:])))  # answered before anything heavy is imported
@@ -27,6 +29,7 @@ def main() -> NoReturn:
     except Interrupted as signal:
         streams.tell(f"flowproof: interrupted ({signal})\n", sys.stderr)
         code = signal.exit_code
+    gc.freeze()  # nor now, for the process ends
     sys.exit(_flushed(code))
 
 

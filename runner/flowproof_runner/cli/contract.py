@@ -32,7 +32,10 @@ def test(
         from flowproof_runner.contract.flow_repeat import repeat as replayed
 
         raise typer.Exit(replayed(file, repeat))
-    from flowproof_runner.contract.testing import run_file
+    from flowproof_runner.unplugged import unplugged
+
+    with unplugged():
+        from flowproof_runner.contract.testing import run_file
 
     raise typer.Exit(run_file(file, tuple(command or ()), repeat=repeat, as_json=as_json, folder=folder))
 

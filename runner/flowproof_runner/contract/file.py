@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -15,7 +16,6 @@ from flowproof_runner.contract.fixture_file import FixtureReader
 from flowproof_runner.contract.grammar import Envelope, Redaction
 from flowproof_runner.contract.servers import AnsweringServer
 from flowproof_runner.drivers.fixtures import Case
-from flowproof_runner.expectations.contract.gate import Enforced
 from flowproof_runner.expectations.contract.lint import Surroundings, enforceable, lint, place
 from flowproof_runner.expectations.contract.model import Budget, Contract, Lane, Outcome
 from flowproof_runner.spec import errors
@@ -23,6 +23,10 @@ from flowproof_runner.spec.document import Document, Place
 from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
 from flowproof_runner.spec.reader import read
 from flowproof_runner.spec.scalars import Scalar
+from flowproof_runner.unplugged import unplugged
+
+if TYPE_CHECKING:
+    from flowproof_runner.expectations.contract.gate import Enforced
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,8 @@ def _validated(document: Document) -> Envelope:
             else f"found {found!r}"
         )
         raise SpecError([document.problem(("schemaVersion",), Complaint(f'accepted: "0.1", "0.2"; {hint}'))])
-    model = _model(version, listed=isinstance(document.root, dict) and isinstance(document.root.get("mcp"), list))
+    with unplugged():
+        model = _model(version, listed=isinstance(document.root, dict) and isinstance(document.root.get("mcp"), list))
     try:
         return model.model_validate(document.root)
     except ValidationError as error:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace.model import JsonValue
@@ -17,9 +21,14 @@ from flowproof_runner.drivers import adapter_session
 from flowproof_runner.drivers.adapter import Adapter, AdapterRun
 from flowproof_runner.drivers.backend import BackendContext, ToolBackend, frozen
 from flowproof_runner.evidence.model import Evidence
-from flowproof_runner.expectations.contract.evaluate import Exercise, judge
-from flowproof_runner.expectations.contract.gate import Gate
 from flowproof_runner.findings import Exit, Finding, exit_code
+
+if TYPE_CHECKING:
+    from flowproof_runner.drivers.adapter import Refusal
+    from flowproof_runner.expectations.contract.evaluate import Exercise
+
+_AFTERWARDS = ("flowproof_runner.expectations.contract.evaluate", "flowproof_runner.contract.report")
+"""Imported while the adapter starts: they are needed when it is done."""
 
 
 class ContractError(FlowproofError):
@@ -85,18 +94,21 @@ def run(
         data=file.data,
         has_data=file.has_data,
         backend=backend or answering(file, setting.cwd, setting.env),
-        gate=Gate(file.contract, file.enforced).refusal if file.enforced else None,
+        gate=_gate(file),
         context=_context(file),
         timeout_s=file.timeout_s,
         folder=setting.folder,
         interrupted=setting.interrupted,
     )
     started = datetime.now(UTC)
+    Thread(target=_import_ahead, name="import-ahead", daemon=True).start()
     return judged(file, words, started, adapter_session.run(adapter))
 
 
 def judged(file: ContractFile, command: tuple[str, ...], started: datetime, ran: AdapterRun) -> ContractRun:
     """The verdict on a run that has been made."""
+    from flowproof_runner.expectations.contract.evaluate import judge
+
     judgement = judge(file.contract, ran.evidence)
     findings = judgement.findings
     if ran.problem is not None:
@@ -114,6 +126,20 @@ def judged(file: ContractFile, command: tuple[str, ...], started: datetime, ran:
         agent_exit=ran.exit_code,
         broken=ran.problem is not None,
     )
+
+
+def _gate(file: ContractFile) -> Refusal | None:
+    if not file.enforced:
+        return None
+    from flowproof_runner.expectations.contract.gate import Gate
+
+    return Gate(file.contract, file.enforced).refusal
+
+
+def _import_ahead() -> None:
+    for name in _AFTERWARDS:
+        with contextlib.suppress(Exception):  # whoever needs it meets the same error where it can be told
+            import_module(name)
 
 
 def _context(file: ContractFile) -> BackendContext:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.file import load
-from flowproof_runner.contract.repeat import instability
-from flowproof_runner.contract.report import FOLDER, finding_row, lines, report, write
 from flowproof_runner.contract.run import ContractRun, run
 from flowproof_runner.findings import Exit, Finding
 
@@ -26,6 +24,8 @@ def run_file(
     reports: list[dict[str, JsonValue]] = []
     for _ in range(repeat):
         done = run(file, command)
+        from flowproof_runner.contract.report import FOLDER, lines, report, write
+
         content = report(done)
         written = write(content, folder or FOLDER)
         runs.append(done)
@@ -33,7 +33,7 @@ def run_file(
         for text in (*lines(content), f"  evidence: {written}"):
             print(text, file=out, flush=True)
         _annotate(content)
-    unstable = instability([done.evidence for done in runs]) if repeat > 1 else ()
+    unstable = _unstable(runs)
     for found in unstable:
         print(f"  {found.severity} {found.id}: {found.message}", file=out)
         for text in found.detail.splitlines():
@@ -51,7 +51,17 @@ def worst(runs: Sequence[ContractRun], unstable: Sequence[Finding]) -> int:
     return max(code, int(Exit.FAILED)) if unstable else code
 
 
+def _unstable(runs: Sequence[ContractRun]) -> Sequence[Finding]:
+    if len(runs) < 2:
+        return ()
+    from flowproof_runner.contract.repeat import instability
+
+    return instability([done.evidence for done in runs])
+
+
 def _several(reports: list[dict[str, JsonValue]], unstable: Sequence[Finding], code: int) -> Mapping[str, JsonValue]:
+    from flowproof_runner.contract.report import finding_row
+
     return {"runs": list(reports), "stability": [finding_row(found) for found in unstable], "exitCode": code}
 
 

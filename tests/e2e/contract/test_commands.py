@@ -70,6 +70,11 @@ def test_a_good_run_passes_and_its_report_can_be_inspected(
     assert "never put to the test: out.reviewed equals json(true) when count(out.notes) > json(0)" in told
 
 
+def test_an_adapter_is_given_the_environment_as_it_is(agent: Agent, good: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYDANTIC_DISABLE_PLUGINS", raising=False)
+    assert attempt(agent("assert 'PYDANTIC_DISABLE_PLUGINS' not in __import__('os').environ\n" + good)) == 0
+
+
 def test_a_crash_after_a_critical_finding_is_still_critical_and_both_are_told(
     agent: Agent, capsys: pytest.CaptureFixture[str]
 ) -> None:
