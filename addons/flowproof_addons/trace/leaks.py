@@ -55,15 +55,22 @@ class _Search:
         either = "|".join(re.escape(text) for text in sorted(self._spellings, key=len, reverse=True))
         hidden = rf"(?<!\$)(?:\$\$)*\$\{{{re.escape(name)}(?::[a-z0-9-]+)?\}}"
         self._pattern = re.compile(f"{either}|{hidden}" if either else hidden)
+        dense = (text for text, spelling in self._spellings.items() if spelling.startswith(("base64", "hex")))
+        self._dense = re.compile("|".join(map(re.escape, dense)) or "(?!)")
         self._seen: set[tuple[str, str]] = set()
         self._walked: dict[int, JsonValue] = {}
 
     def spelling(self, text: str) -> str | None:
-        found = self._pattern.search(text)
+        found = self._pattern.search(text) or self._in_lines(text)
         if found is None:
             return None
         name = self._spellings.get(found[0], "hidden")
         return name.partition("-")[0] or "plain"
+
+    def _in_lines(self, text: str) -> re.Match[str] | None:
+        """Base64 and hexadecimal digits as tools print them: in lines of 76 characters, in groups."""
+        words = text.split()
+        return self._dense.search("".join(words)) if len(words) > 1 else None
 
     def exchange(self, exchange: Exchange, turn: int | None, before: str) -> None:
         request, reply = exchange.request, exchange.reply

@@ -40,6 +40,7 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "": str,
     "json": _json,
     "json-ascii": _json_ascii,
+    "json-slash": lambda value: _json_ascii(value).replace("/", "\\/"),
     "json-json": lambda value: _json(_json(value)),
     "json-json-ascii": lambda value: _json_ascii(_json_ascii(value)),
     "url": lambda value: quote(value, safe=""),

@@ -43,6 +43,8 @@ def trace(*exchanges: Exchange, mcp: JsonValue = None, mocks: JsonValue = None) 
         (base64.urlsafe_b64encode(b"ab" + SECRET.encode() + b"??>").decode(), "base64"),
         (SECRET.encode().hex(), "hex"),
         (SECRET.encode().hex().upper(), "hex"),
+        (base64.encodebytes(b"x" * 50 + SECRET.encode() + b"y" * 50).decode(), "base64"),
+        (SECRET.encode().hex(" ", 2), "hex"),
         ("${DB}", "hidden"),
         ("$$${DB:json}", "hidden"),
     ],
@@ -51,7 +53,7 @@ def test_every_spelling_is_found(text: str, spelling: str) -> None:
     assert find_in_text(text, "DB", SECRET) == spelling
 
 
-@pytest.mark.parametrize("text", ["hunter22", "$${DB}", "${DB2}", "${OTHER}", "DB", ""])
+@pytest.mark.parametrize("text", ['hun\n"ter22/é', "hunter22", "$${DB}", "${DB2}", "${OTHER}", "DB", ""])
 def test_other_text_is_not(text: str) -> None:
     assert find_in_text(text, "DB", SECRET) is None
 

@@ -18,6 +18,7 @@ SECRET = 'p+w"d/\\ é ?~42'
         ("", SECRET),
         ("json", json.dumps(SECRET, ensure_ascii=False)[1:-1]),
         ("json-ascii", json.dumps(SECRET)[1:-1]),
+        ("json-slash", json.dumps(SECRET)[1:-1].replace("/", r"\/")),
         ("json-json", json.dumps(json.dumps(SECRET, ensure_ascii=False), ensure_ascii=False)[3:-3]),
         ("json-json-ascii", json.dumps(json.dumps(SECRET))[3:-3]),
         ("url", quote(SECRET, safe="")),
