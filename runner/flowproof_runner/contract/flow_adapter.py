@@ -23,7 +23,7 @@ def driver(
 ) -> AdapterFlow:
     """What runs the adapter of a spec, its variables resolved."""
     assert spec.agent.adapter is not None
-    enforced = frozenset(() if spec.enforce == "observe" else spec.enforce)
+    enforced = frozenset(spec.enforce)
     return AdapterFlow(
         words=spec.agent.adapter,
         cwd=cwd,
