@@ -10,8 +10,10 @@ from flowproof_addons.trace.frame import Frame
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.pointer import Path, put
 
-OPAQUE = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"})
-"""Members that a provider checks byte for byte: nobody may change them."""
+OPAQUE = frozenset({"signature", "thoughtSignature", "thought_signature", "redactedContent"})
+"""Members that a provider checks byte for byte, as every `encrypted_...` one: nobody may change them."""
+_OPAQUE_DATA = ("redacted_thinking", "reasoning.encrypted")
+"""Types of the objects whose `data` is such a member."""
 
 _ORDINALS = ("index", "output_index", "content_index", "summary_index")
 
@@ -39,7 +41,7 @@ class _Piece:
 
 def is_opaque(key: str, parent: Mapping[str, JsonValue]) -> bool:
     """True for a member of `parent` that nobody may change."""
-    return key in OPAQUE or (key == "data" and parent.get("type") == "redacted_thinking")
+    return key in OPAQUE or key.startswith("encrypted_") or (key == "data" and parent.get("type") in _OPAQUE_DATA)
 
 
 def apply(text: str, edits: Sequence[Edit]) -> str:

@@ -111,10 +111,19 @@ def test_keys_may_hold_secrets_too(redactor: Redactor) -> None:
         {"thoughtSignature": KEY},
         {"encrypted_content": KEY},
         {"type": "redacted_thinking", "data": KEY},
+        {"type": "reasoning.encrypted", "data": KEY},
+        {"type": "web_search_result", "encrypted_content": KEY, "encrypted_index": "tok_123456"},
+        {"redactedContent": KEY},
     ],
 )
 def test_what_a_provider_checks_byte_for_byte_is_never_touched(redactor: Redactor, value: JsonValue) -> None:
     assert redactor.hide(value) is value
+    streamed = tuple(b"data: " + json.dumps({"delta": piece}).encode() + b"\n\n" for piece in (value, {"text": "x"}))
+    assert redactor.hide_reply(Reply(200, BytesBody(b""), frames=streamed)).frames == streamed
+
+
+def test_the_same_text_elsewhere_is_hidden(redactor: Redactor) -> None:
+    assert redactor.hide({"type": "text", "data": KEY}) == {"type": "text", "data": "${REDACTED:openai}"}
 
 
 def test_bytes_that_are_no_text_are_searched_too(redactor: Redactor) -> None:
