@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from flowproof_addons import userfile
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.matching.canonical import NOT_COMPARED
 from flowproof_addons.matching.divergence import Divergence
@@ -16,12 +18,24 @@ from flowproof_addons.session import Pin
 from flowproof_addons.trace import file
 
 ROOT = Path(__file__).parents[2]
-CASSETTES = sorted((ROOT / "specs").rglob("*.trace.json"))
+CASSETTES = sorted(path for folder in ("specs", "examples") for path in (ROOT / folder).rglob("*.trace.json"))
+
+
+@pytest.fixture(autouse=True)
+def dialects(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Ours, and the one that stands beside the cassette as its suite's addon."""
+    before = default().dialects
+    cassette = getattr(request.node, "callspec", None) and request.node.callspec.params["cassette"]
+    if cassette and (own := cassette.with_name("dialect.py")).exists():
+        userfile.load(own).register(userfile.load(own).Inhouse())
+    yield
+    default().dialects = before
 
 
 @pytest.mark.parametrize("cassette", CASSETTES, ids=lambda path: path.name)
 def test_every_change_of_every_recorded_request_is_caught(cassette: Path) -> None:
-    for exchange in file.load(cassette).exchanges:
+    trace = file.load(cassette)
+    for exchange in (*trace.exchanges, *trace.faulted):
         assert survivors(exchange, default()) == []
         assert len(list(mutations(exchange.request))) > 20
 
@@ -36,8 +50,9 @@ def test_every_recorded_request_matches_itself(cassette: Path) -> None:
     assert matcher.unserved() == ()
 
 
-def test_there_are_cassettes_to_mutate() -> None:
-    assert len(CASSETTES) >= 5
+def test_every_dialect_we_ship_and_one_that_we_do_not_have_a_cassette_to_mutate() -> None:
+    found = {exchange.dialect for path in CASSETTES for exchange in file.load(path).exchanges}
+    assert found >= {"openai-chat", "openai-responses", "anthropic-messages", "inhouse"}
 
 
 def test_what_is_not_compared_is_a_short_written_list() -> None:
