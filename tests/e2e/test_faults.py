@@ -45,7 +45,7 @@ FAULTS: list[dict[str, Any]] = [
     {"turn": 7, "cut": "half"},
     {"turn": 8, "malformed": True},
     {"turn": 9, "malformed": True},
-    {"turn": 10, "slow": "10ms"},
+    {"turn": 10, "slow": "200ms"},
     {"turn": 11, "slow": "2s"},
 ]
 MET: list[list[str]] = [
@@ -58,7 +58,7 @@ MET: list[list[str]] = [
     ["cut", "answered"],
     ["malformed", "answered"],
     ["malformed", "answered"],
-    ["answered"],
+    ["answered slowly"],
     ["timeout", "answered"],
     ["answered"],
 ]

@@ -250,8 +250,9 @@ def test_what_cannot_be_kept_is_not_passed_on(relayed: tuple[Sockets, http.HTTPF
     message(flow, CREATE, from_client=True)
     sockets.websocket_message(flow)
     live._journal.close()  # as when the disk is gone
+    last = None
     for event in EVENTS:
         last = message(flow, event, from_client=False)
         sockets.websocket_message(flow)
-    assert last.dropped
+    assert last is not None and last.dropped
     assert "flowproof failed inside the boundary: WebSocket" in live.problems[0]

@@ -2,7 +2,8 @@
 
 stubborn.py PLAN.json [TRIES]    [{"path": ..., "body": {...}, "patience_s": 5}, ...]
 
-Prints one JSON line per request: `[429, "reset", "cut 3", "cut", "malformed", "timeout", "answered"]`. Exits 1 if the
+Prints one JSON line per request: `[429, "reset", "cut 3", "cut", "malformed", "timeout", "answered"]`;
+"answered slowly" where it came in pieces, a while apart. Exits 1 if the
 last try of any request came to nothing.
 """
 
@@ -12,6 +13,7 @@ import http.client
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +28,7 @@ def send(request: dict[str, Any]) -> int | str:
         body = json.dumps(request["body"]).encode()
         connection.request("POST", request["path"], body, {"content-type": "application/json"})
         response = connection.getresponse()
-        data = response.read()
+        data, spread_s = received(response)
     except http.client.IncompleteRead as error:
         frames = error.partial.count(b"\n\n")
         return f"cut {frames}" if frames else "cut"
@@ -38,7 +40,21 @@ def send(request: dict[str, Any]) -> int | str:
         connection.close()
     if response.status != 200:
         return f"{response.status} {response.getheader('retry-after', '')}".strip()
-    return "answered" if whole(data) else "malformed"
+    if not whole(data):
+        return "malformed"
+    return "answered slowly" if spread_s > 0.2 else "answered"
+
+
+def received(response: http.client.HTTPResponse) -> tuple[bytes, float]:
+    """The body, and how long after its first piece the last one came."""
+    data, first, last = b"", 0.0, 0.0
+    while piece := response.read1():
+        last = time.monotonic()
+        first = first or last
+        data += piece
+    if response.length:
+        raise http.client.IncompleteRead(data, response.length)
+    return data, last - first
 
 
 def whole(data: bytes) -> bool:
@@ -55,14 +71,18 @@ def whole(data: bytes) -> bool:
     return True
 
 
+def ended(tries: list[int | str]) -> bool:
+    return bool(tries) and str(tries[-1]).startswith("answered")
+
+
 def main() -> None:
     failed = False
     for request in json.loads(Path(sys.argv[1]).read_text()):
         tries: list[int | str] = []
-        while "answered" not in tries and len(tries) < TRIES:
+        while not ended(tries) and len(tries) < TRIES:
             tries.append(send(request))
         print(json.dumps(tries), flush=True)
-        failed = failed or "answered" not in tries
+        failed = failed or not ended(tries)
     sys.exit(failed)
 
 

@@ -13,6 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from flowproof_runner.drivers.base import DriverError, Task
+from flowproof_runner.drivers.dialogue import Dialogue, Script, Settling
 from flowproof_runner.drivers.url import Url
 
 type MakeTask = Callable[..., Task]
@@ -123,3 +124,34 @@ def test_a_service_that_hangs_up_is_told_from_one_that_is_not_there(
 def test_only_http_addresses_are_accepted(make_task: MakeTask) -> None:
     with pytest.raises(DriverError, match="give an http:// or https:// address"):
         Url("file:///etc/passwd").run(make_task())
+
+
+class Line:
+    """A boundary that only hears which user turn has begun."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+
+    def begin(self, user_turn: int) -> None:
+        self.begun.append(user_turn)
+
+    def settling(self, user_turn: int) -> Settling | None:
+        return None
+
+
+def test_each_user_turn_is_a_post_of_one_conversation(make_task: MakeTask, service: Service) -> None:
+    """The answer is the end of a user turn; the id is one, and new in each run."""
+    ids = set()
+    for _ in range(2):
+        service.seen.clear()
+        talk = Dialogue(Script(("Which flights?", "Book it")), line := Line())
+        headers = {"x-chat": "${flowproof.conversation}"}
+        result = Url(service.url, headers).run(replace(make_task(talk.first()), dialogue=talk))
+        assert (result.ending, line.begun) == ("exited", [2])
+        assert [body for _, body in service.seen] == [
+            {"prompt": text, "conversation": service.seen[0][0]["x-chat"], "turn": turn}
+            for turn, text in enumerate(("Which flights?", "Book it"), start=1)
+        ]
+        assert result.stdout is not None and result.stdout.read_bytes() == b"ok\nok"
+        ids.add(service.seen[0][0]["x-chat"])
+    assert len(ids) == 2
