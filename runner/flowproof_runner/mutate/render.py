@@ -22,7 +22,8 @@ def table(study: Study, visits: Sequence[Visit] | None, *, verbose: bool = False
         yield f"  {operator:<20} {caught:>3} of {faults}"
     for survivor in study.score.survivors:
         yield f"survived  {survivor.mutant.id}: {survivor.mutant.text}"
-        yield f"          would be caught by  {survivor.would_kill}"
+        said = survivor.would_kill or "no single line tells it from the run"
+        yield f"          would be caught by  {said}"
     for mutant in study.score.overblocked:
         yield f"false alarm  {mutant.id}: {mutant.text}"
     if verbose:

@@ -16,7 +16,7 @@ from flowproof_runner.mutate.equivalence import Fingerprint, equivalent
 from flowproof_runner.mutate.mutant import Mutant
 from flowproof_runner.mutate.operators import Material, mutants
 from flowproof_runner.mutate.story import Story
-from flowproof_runner.mutate.suggest import suggestion
+from flowproof_runner.mutate.suggest import Advisor
 
 type Checks = Callable[[Evidence], tuple[Finding, ...]]
 
@@ -31,7 +31,7 @@ class Survivor:
 
     mutant: Mutant
     would_kill: str
-    """An expectation that would have."""
+    """A line for `expect:` that accepts the run and would have rejected this; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def study(subject: Subject, evidence: Evidence, reads: Iterable[str] = ()) -> St
     return Study(
         subject.checks(evidence),
         corpus.score(subject.checks),
-        corpus.score(subject.control),
+        corpus.score(subject.control, advise=False),
         Corpus.of(story.unreported(), known).score(subject.silent) if reported else None,
         known,
     )
@@ -123,8 +123,9 @@ class Corpus:
         same = tuple((mutant, reason) for mutant, reason in every if reason is not None)
         return Corpus(material, tuple(mutant for mutant, reason in every if reason is None), same)
 
-    def score(self, checks: Checks) -> Score:
-        """Judge every mutant."""
+    def score(self, checks: Checks, *, advise: bool = True) -> Score:
+        """Judge every mutant. `advise`: say what would have killed the survivors."""
+        advisor = Advisor(self.material)
         killed: list[Mutant] = []
         survivors: list[Survivor] = []
         by_finding: Counter[str] = Counter()
@@ -134,7 +135,7 @@ class Corpus:
                 killed.append(mutant)
                 by_finding[findings[0].id] += 1
             else:
-                survivors.append(Survivor(mutant, suggestion(mutant, self.material)))
+                survivors.append(Survivor(mutant, advisor.suggestion(mutant) if advise else ""))
         overblocked = tuple(mutant for mutant, _ in self.equivalents if checks(mutant.evidence))
         return Score(tuple(killed), tuple(survivors), self.equivalents, overblocked, dict(by_finding.most_common()))
 

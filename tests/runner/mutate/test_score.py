@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from flowproof_runner.evidence.model import Evidence
+from flowproof_runner.expectations.contract.evaluate import evaluate
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Exit
 from flowproof_runner.mutate.command import exit_of
@@ -50,10 +51,24 @@ def test_thorough_checks_catch_everything_and_the_control_next_to_nothing(
 def test_a_survivor_comes_with_what_would_have_caught_it(recorded: Evidence, contract: Callable[..., Contract]) -> None:
     lax = study(Subject.of(contract(calls=["list_orders", "refund at least once"]), recorded), recorded)
     advice = {survivor.mutant.id: survivor.would_kill for survivor in lax.score.survivors}
-    assert advice["swap-arg:3:amount"] == "args: refund where amount equals result(list_orders).orders[].amount"
+    assert advice["swap-arg:3:amount"] == "args: refund where amount equals result(list_orders).orders[id = $id].amount"
     assert advice["reorder:1"] == "order: list_orders before refund"
     assert advice["misreport-outcome:total"] == "outcome: out.total equals sum(args(refund).amount)"
     assert advice["drop-call:3"] == "calls: refund at least 2 times"
+    assert advice["extra-call:2:id"] == "args: refund distinct id"
+
+
+def test_what_is_advised_accepts_the_run_and_rejects_the_fault(
+    recorded: Evidence, modelled: Evidence, contract: Callable[..., Contract]
+) -> None:
+    for run in (recorded, modelled):
+        survivors = study(Subject.of(Contract(), run), run).score.survivors
+        assert len(survivors) > 10
+        for survivor in survivors:
+            section, _, line = survivor.would_kill.partition(": ")
+            advised = contract(**{section: [line]})
+            assert evaluate(advised, run) == ()
+            assert evaluate(advised, survivor.mutant.evidence) != ()
 
 
 def test_moving_changes_and_reading_again_is_no_fault(recorded: Evidence, contract: Callable[..., Contract]) -> None:
