@@ -12,9 +12,15 @@ from flowproof_runner.result import Again, FlowResult
 type New = Callable[..., Scenario]
 
 VARIES = """
-import json, os, urllib.request, uuid
-text = f"Session {uuid.uuid4()}. How is Nairobi? Trace {uuid.uuid4()}."
-body = {"model": "brain-1", "messages": [{"role": "user", "content": text}]}
+import datetime, json, os, random, secrets, urllib.request, uuid
+day = datetime.datetime(2026, 1, 1) + datetime.timedelta(seconds=random.randrange(10**7))
+facts = [
+    f"Today is {day.date()}.", f"It is {day.time()}.", f"Begun at {day.isoformat()}Z.",
+    f"Session {uuid.uuid4()}.", f"Trace {uuid.uuid4()}.", f"Call call_{secrets.token_hex(12)}.",
+    f"Files are in /tmp/run-{secrets.token_hex(4)}/work.", f"Logs are in /srv/run-{secrets.token_hex(4)}/logs.",
+]
+messages = [{"role": "user", "content": fact} for fact in ["How is Nairobi?", *facts]]
+body = {"model": "brain-1", "messages": messages}
 address = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
 request = urllib.request.Request(address, json.dumps(body).encode(), {"content-type": "application/json"})
 urllib.request.urlopen(request).read()
@@ -59,7 +65,12 @@ def test_what_varies_is_told_with_its_pins_and_written_where_that_is_asked_for(s
     before = flow.spec.read_text()
     outcome = flow.record("--twice")
     assert (outcome.code, outcome.ids) == (1, ["record.twice"]), outcome.said
-    assert "two UUIDs" in outcome.stdout
+    told = [one.kind for one in again(outcome, "flow").differences]
+    assert told == [
+        *("two dates", "two clock times", "two timestamps", "two UUIDs", "two UUIDs", "two generated ids"),
+        *("two temporary paths", "two paths"),
+    ]
+    assert again(outcome, "flow").left == ()
     assert flow.spec.read_text() == before
 
     written = flow.record("--twice", "--write")
@@ -67,7 +78,7 @@ def test_what_varies_is_told_with_its_pins_and_written_where_that_is_asked_for(s
     assert flow.spec.read_text().startswith("# keep me\n")
     replayed = flow.run()
     assert replayed.code == 0, replayed.said
-    assert len(replayed.flow.pins) == 2
+    assert [pin.count for pin in replayed.flow.pins] == [1] * 8
 
 
 def test_an_order_of_parallel_tools_that_matters_is_found_though_two_runs_are_the_same(scenario: New) -> None:

@@ -49,7 +49,15 @@ def _pin(difference: Difference) -> tuple[str, ...]:
     if difference.kind == "another order":
         place = difference.path[: difference.path.rindex("[")]
         return (f"  - at: {place}", "    unordered: true", "    why: its items come in any order")
-    return tuple(line for line in advice.pin(difference)[1:])
+    return of_two_runs(advice.pin(difference)[1:])
+
+
+def of_two_runs(pin: Iterable[str]) -> tuple[str, ...]:
+    """A pin for what two runs in a row differ in.
+
+    `kind` would demand today's date or the run's own directory; two that differ are not both of them.
+    """
+    return tuple(line for line in pin if line.strip() not in ("kind: date", "kind: path"))
 
 
 def _value(body: Body) -> JsonValue:

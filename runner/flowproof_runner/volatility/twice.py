@@ -17,7 +17,7 @@ from flowproof_addons.dialects.base import Registry
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.trace import file
 from flowproof_runner import cassette, tally, verdicts, writing
-from flowproof_runner.doctor.varied import Variation, variation
+from flowproof_runner.doctor.varied import Variation, of_two_runs, variation
 from flowproof_runner.flow import Flows
 from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.file import LoadedSpec, load, text_of
@@ -116,7 +116,7 @@ def _variation(report: Divergence) -> Variation:
     if not report.differences:
         return Variation(report.request, report.why, "", "", turn=report.turn)
     first = variation(report.differences[0], report.turn)
-    return replace(first, pin=report.pin[1:] or first.pin)
+    return replace(first, pin=of_two_runs(report.pin[1:]) or first.pin)
 
 
 def _pinned(spec: LoadedSpec, found: Sequence[Variation]) -> LoadedSpec:
