@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from threading import Thread
 
 import pytest
 from tests.e2e.scenario import Scenario, shell
+from tests.e2e.upstream import Answer, Seen, Upstream, reply
 
 from flowproof_addons.trace import file
 from flowproof_runner.spec.file import digest
@@ -176,3 +179,39 @@ def test_an_interrupted_conversation_leaves_nothing(project: Path, upstream: str
     outcome = started.finish()
     assert (outcome.code, outcome.left) == (130, ()), outcome.said
     assert not (project / "typed.trace.json").exists()
+
+
+def test_a_service_is_led_through_a_conversation(tmp_path: Path, upstream: str) -> None:
+    """One POST for each user turn, recordings matched within theirs; a service that forgets diverges in the second."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    remembered: dict[str, list[dict[str, str]]] = {}
+    forgets = False
+
+    def service(seen: Seen) -> Answer:
+        body = seen.json
+        messages = [] if forgets else remembered.setdefault(body["conversation"], [])
+        messages.append({"role": "user", "content": body["prompt"]})
+        line = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        asked = json.dumps({"model": "gpt-5-mini", "messages": messages})
+        line.request("POST", "/v1/chat/completions", asked, {"content-type": "application/json"})
+        answer = json.loads(line.getresponse().read())
+        line.close()
+        if "choices" in answer:
+            messages.append({"role": "assistant", "content": answer["choices"][0]["message"]["content"]})
+        return reply({})
+
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with Upstream(service) as agent:
+        (folder / "conversation.flow.yaml").write_text(
+            f"name: Service\napp: agent\nagent: {{ url: '{agent.url}/chat', proxy_port: {port} }}\nconversation:\n"
+            "  - user: Hi\n    assert: reply contains Hello\n"
+            "  - user: Hi\n    assert: reply contains Hello\n"
+        )
+        assert flowproof("record", folder, FLOWPROOF_AGENT_UPSTREAM=upstream) == (0, [])
+        assert flowproof("run", folder) == (0, [])
+        assert len(remembered) == 2  # an id for each run
+        forgets = True
+        code, causes = flowproof("run", folder)
+        assert (code, causes[0]) == (1, ("model.divergence", 2))
