@@ -17,6 +17,7 @@ MOST = 100
 """Differences looked for; a report shows the first few."""
 
 NUMBERS = ("number literal", "different number")
+_OF_A_CALL = ("tool_call_id", "tool_use_id", "call_id")
 _POSITIONAL = "cache_control"
 _MINOR = ("cache_control added", "cache_control removed", "text against list of text")
 """What clients move about from turn to turn: told last, or alone."""
@@ -84,7 +85,7 @@ def _lists(old: list[JsonValue], new: list[JsonValue], place: Path, shown: str) 
     if len(left) == len(right) > 1 and sorted(map(_sorting, left)) == sorted(map(_sorting, right)):
         yield Difference(_below(shown, head), "another order", _value(left[0]), _value(right[0]), (*place, head))
         return
-    for offset, (one, other) in enumerate(zip_longest(left, right, fillvalue=_NOTHING)):
+    for offset, (one, other) in enumerate(zip_longest(left, _beside(left, right), fillvalue=_NOTHING)):
         where, at = _below(shown, head + offset), (*place, head + offset)
         if isinstance(one, _Nothing):
             assert not isinstance(other, _Nothing)
@@ -93,6 +94,20 @@ def _lists(old: list[JsonValue], new: list[JsonValue], place: Path, shown: str) 
             yield Difference(where, "missing item", _value(one), None, at)
         else:
             yield from _between(one, other, at, where)
+
+
+def _beside(left: list[JsonValue], right: list[JsonValue]) -> list[JsonValue]:
+    """The results of parallel calls, compared in any order, each at the place of the one of the same call."""
+    calls, by_call = [_call(item) for item in left], {_call(item): item for item in right}
+    if "" in by_call or sorted(calls) != sorted(by_call) or len(by_call) != len(right):
+        return right
+    return [by_call[call] for call in calls]
+
+
+def _call(item: JsonValue) -> str:
+    """The id of the call whose result an item is; empty for anything else."""
+    ids = (item.get(name) for name in _OF_A_CALL) if isinstance(item, dict) else ()
+    return next((id for id in ids if isinstance(id, str)), "")
 
 
 def _texts(old: str, new: str, place: Path, shown: str) -> Iterator[Difference]:

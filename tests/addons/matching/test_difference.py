@@ -55,6 +55,21 @@ def test_json_in_a_text_is_compared_inside(recorded: str, sent: str, found: list
     assert short({"arguments": recorded}, {"arguments": sent}) == found
 
 
+@pytest.mark.parametrize("name", ["tool_call_id", "tool_use_id", "call_id"])
+def test_results_of_parallel_calls_are_told_apart_by_their_calls(name: str) -> None:
+    """They are compared as a set: the one that changed may have changed places too."""
+    recorded: JsonValue = [{name: "a", "content": "one"}, {name: "b", "content": "two"}, {name: "c", "content": "x"}]
+    sent: JsonValue = [{name: "b", "content": "two"}, {name: "a", "content": "another"}, {name: "c", "content": "x"}]
+    assert short(recorded, sent) == [("[0].content", "different text")]
+    assert short(recorded, [{name: "b", "content": "two"}, {name: "d", "content": "one"}]) == [
+        (f"[0].{name}", "different text"),
+        ("[0].content", "different text"),
+        (f"[1].{name}", "different text"),
+        ("[1].content", "different text"),
+        ("[2]", "missing item"),
+    ]
+
+
 def test_a_moved_cache_mark_is_told_last() -> None:
     recorded: JsonValue = {"m": [{"t": "a", "cache_control": MARK}, {"t": "b"}], "n": 1}
     sent: JsonValue = {"m": [{"t": "a"}, {"t": "b", "cache_control": MARK}], "n": 2}
