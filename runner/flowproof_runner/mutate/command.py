@@ -42,15 +42,23 @@ class Options:
 def mutate(path: Path, options: Options) -> int:
     """Study the checks of a file and print it; the exit code. Raises MutateError."""
     if path.name.endswith((".flow.yaml", ".flow.yml")):
-        from flowproof_runner.mutate.flow import recorded
-
-        subject, evidence = recorded(path)
-        return _told(_studied(path, study(subject, evidence, options.reads)), None, options)
+        return _flow(path, options)
     file = load(path)
     evidence = _evidence(file, options)
     subject = Subject.of(file.contract, evidence)
     studied = _studied(path, study(subject, evidence, (*options.reads, *file.reads)))
     visits = visit_all(file, options.command, options.worlds, evidence) if options.worlds is not None else None
+    return _told(studied, visits, options)
+
+
+def _flow(path: Path, options: Options) -> int:
+    from flowproof_runner.mutate.flow import recorded, visit_recordings
+
+    if options.command or options.recorded is not None:
+        raise MutateError(f"{path}: a flow is mutated as it was recorded; a command and --run go with contract files")
+    subject, evidence = recorded(path)
+    studied = _studied(path, study(subject, evidence, options.reads))
+    visits = visit_recordings(options.worlds, subject) if options.worlds is not None else None
     return _told(studied, visits, options)
 
 
@@ -65,7 +73,9 @@ def _evidence(file: ContractFile, options: Options) -> Evidence:
 
 def _reported(path: Path) -> Evidence:
     content = read(path)
-    rows, duration = content["evidence"], content.get("durationMs")
+    decision, rows, duration = content["decision"], content["evidence"], content.get("durationMs")
+    if isinstance(decision, dict) and decision.get("status") == "runtime_failed":
+        raise MutateError(f"{path}: this run broke off, so mutants of it would prove nothing")
     assert isinstance(rows, list)
     return from_rows(rows, complete=True, duration_ms=duration if isinstance(duration, int | float) else None)
 
