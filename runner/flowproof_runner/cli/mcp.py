@@ -62,7 +62,7 @@ def snapshot(
     """
     from flowproof_runner.findings import Exit
     from flowproof_runner.mcp.drift import drift
-    from flowproof_runner.mcp.inspection import inspect as ask
+    from flowproof_runner.mcp.inspection import inspect_both as ask
     from flowproof_runner.mcp.surface import load, save
 
     before = load(file) if check or file.exists() else None

@@ -110,6 +110,7 @@ def _lane(spec: LoadedSpec, number: int, server: Server, problems: list[Problem]
         result_bytes=limits.result if limits is not None else None,
         tools=snapshot.get("tools") if snapshot is not None else None,
         capabilities=snapshot.get("capabilities") if snapshot is not None else None,
+        discovered=snapshot.get("discovered") if snapshot is not None else None,
     )
 
 

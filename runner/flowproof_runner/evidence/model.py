@@ -152,6 +152,8 @@ class Discovered(Event):
 
     capabilities: JsonValue
     tools: tuple[JsonValue, ...]
+    modern: bool = False
+    """Asked with `server/discover` (2026-07-28): servers may tell such clients of other capabilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ class Change:
 type _Compare = Callable[[str, Mapping[str, JsonValue], Mapping[str, JsonValue]], Iterator[Change]]
 
 _WORDS = ("title", "description")
+_JUDGED = frozenset({"name", *_WORDS, "inputSchema", "outputSchema", "annotations"})
 
 
 def drift(before: Surface, after: Surface) -> tuple[Change, ...]:
@@ -55,8 +56,8 @@ def drift(before: Surface, after: Surface) -> tuple[Change, ...]:
         *_named("resource", "uri", before.resources, after.resources, _resource),
         *_named("template", "uriTemplate", before.resource_templates, after.resource_templates, _resource),
     ]
-    if before.capabilities is not None and not json_value.same(before.capabilities, after.capabilities):
-        changes += _capabilities(before.capabilities, after.capabilities)
+    for old, new in ((before.capabilities, after.capabilities), (before.discovered, after.discovered)):
+        changes += capability_drift(old, new) if old is not None else ()
     if before.server is not None and before.instructions != after.instructions:
         changes.append(Change(Kind.PROMPT, "instructions", "other words"))
     order = list(Kind)
@@ -89,6 +90,9 @@ def _tool(where: str, before: Mapping[str, JsonValue], after: Mapping[str, JsonV
         )
     if not json_value.same(_canonical(before.get("outputSchema")), _canonical(after.get("outputSchema"))):
         yield Change(Kind.RESULT, where, "another output schema")
+    for name in sorted((before.keys() | after.keys()) - _JUDGED):
+        if not json_value.same(before.get(name), after.get(name)):
+            yield Change(Kind.COMPATIBLE, where, f"another {name}")
 
 
 def _schema(where: str, before: JsonValue, after: JsonValue) -> Iterator[Change]:
@@ -140,7 +144,8 @@ def _resource(where: str, before: Mapping[str, JsonValue], after: Mapping[str, J
         yield Change(Kind.RESULT, where, f"{before.get('mimeType')} is {after.get('mimeType')} now")
 
 
-def _capabilities(before: JsonValue, after: JsonValue) -> Iterator[Change]:
+def capability_drift(before: JsonValue, after: JsonValue) -> Iterator[Change]:
+    """The changes of what a server says it can do."""
     old, new = _object(before), _object(after)
     for name in sorted(old.keys() - new.keys()):
         yield Change(Kind.BREAKING, f"capability {name}", "is gone")

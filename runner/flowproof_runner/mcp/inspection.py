@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flowproof_addons.trace.model import JsonValue
@@ -50,6 +50,24 @@ def inspect(target: Target) -> Surface:
             return _asked(target, MODERN)
         except McpFailure:
             raise first from None
+
+
+def inspect_both(target: Target) -> Surface:
+    """The same, with what the server tells clients of the other era: it may be something else. It is asked twice."""
+    found = inspect(target)
+    try:
+        modern = _discovered(target)
+    except McpFailure:
+        return found
+    return replace(found, discovered=modern.get("capabilities"))
+
+
+def _discovered(target: Target) -> Mapping[str, JsonValue]:
+    client = Client(target.connect(MODERN), target.name)
+    try:
+        return client.call("server/discover", _modern({}), time.monotonic() + target.timeout_s)
+    finally:
+        client.wire.close()
 
 
 def _asked(target: Target, protocol: str) -> Surface:

@@ -29,6 +29,8 @@ class Surface:
     prompts: tuple[JsonValue, ...] = ()
     resources: tuple[JsonValue, ...] = ()
     resource_templates: tuple[JsonValue, ...] = field(default=())
+    discovered: JsonValue = None
+    """Capabilities as `server/discover` tells them (2026-07-28), of a server that was asked both ways."""
 
     def to_json(self) -> dict[str, JsonValue]:
         """As it stands in a snapshot file."""
@@ -80,6 +82,7 @@ def load(path: Path) -> Surface:
         prompts=_items(value.get("prompts")),
         resources=_items(value.get("resources")),
         resource_templates=_items(value.get("resource_templates")),
+        discovered=value.get("discovered"),
     )
 
 

@@ -10,6 +10,7 @@ from flowproof_runner.evidence.build import Placed
 from flowproof_runner.evidence.model import Confirmed, Discovered
 
 _ELICITATION = "elicitation/create"
+_DISCOVER = "server/discover"
 
 
 def discovered(name: str, lane: Lane) -> Iterator[Placed]:
@@ -18,9 +19,15 @@ def discovered(name: str, lane: Lane) -> Iterator[Placed]:
     listings = first or [listing for listing in lane.catalogue if listing.method == "tools/list"][:1]
     if not listings:
         return
-    openings = (each for each in lane.catalogue if each.method in ("initialize", "server/discover"))
-    capabilities = next((c for each in openings if (c := _result(each).get("capabilities")) is not None), {})
-    event = Discovered(seq=0, lane=name, capabilities=capabilities, tools=tuple(_merged(listings)))
+    openings = (each for each in lane.catalogue if each.method in ("initialize", _DISCOVER))
+    opening = next((each for each in openings if "capabilities" in _result(each)), None)
+    event = Discovered(
+        seq=0,
+        lane=name,
+        capabilities=_result(opening).get("capabilities") if opening is not None else {},
+        tools=tuple(_merged(listings)),
+        modern=opening is not None and opening.method == _DISCOVER,
+    )
     yield Placed(0, -1, event)
 
 

@@ -32,7 +32,14 @@ TOOL: dict[str, Any] = {
 def surface(tool: dict[str, Any] | None = TOOL, **more: Any) -> Surface:
     tools: tuple[JsonValue, ...] = () if tool is None else (tool,)
     return Surface(
-        **{"server": {"name": "files"}, "protocol": "2025-11-25", "capabilities": {"tools": {}}, "tools": tools, **more}
+        **{
+            "server": {"name": "files"},
+            "protocol": "2025-11-25",
+            "capabilities": {"tools": {}},
+            "discovered": {},
+            "tools": tools,
+            **more,
+        }
     )
 
 
@@ -97,6 +104,8 @@ def arguments(tool: dict[str, Any]) -> dict[str, Any]:
             "compatible tool read, argument mode: accepts more values",
         ),
         (surface(tools=(TOOL, {"name": "write"})), "compatible tool write: is new"),
+        (changed(lambda t: t.update(icons=[])), "compatible tool read: another icons"),
+        (surface(discovered={"tools": {}}), "compatible capability tools: is new"),
     ],
 )
 def test_each_change_is_of_its_kind(after: Surface, said: str) -> None:

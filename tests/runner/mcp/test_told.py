@@ -79,6 +79,22 @@ def test_a_catalogue_is_held_to_its_snapshot(limits: Limits, findings: list[str]
     assert [found.id for found in evaluate(Contract(expectations=(limits,)), evidence)] == findings
 
 
+@pytest.mark.parametrize(
+    ("method", "findings"),
+    [("initialize", ["mcp.capability_drift"]), ("server/discover", [])],
+)
+def test_capabilities_are_held_to_what_the_snapshot_says_for_clients_of_that_era(
+    method: str, findings: list[str]
+) -> None:
+    """The Python SDK 2.3 tells a client of 2026 that lists may change, and one of 2025 that they do not."""
+    changing: JsonValue = {"tools": {"listChanged": True}}
+    limits = Limits(server="web", capabilities={"tools": {"listChanged": False}}, discovered=changing)
+    seen = observed(Lane(catalogue=(listing(method, {"capabilities": changing}), *PAGES)))
+    found = evaluate(Contract(expectations=(limits,)), seen)
+    assert [each.id for each in found] == findings
+    assert all("behaviour  capability tools:" in each.detail for each in found)
+
+
 def test_a_catalogue_nobody_asked_for_is_missing() -> None:
     found = evaluate(Contract(expectations=(Limits(server="web", tools=[]),)), observed(Lane(catalogue=(OPENING,))))
     assert [each.id for each in found] == ["mcp.discovery_missing"]

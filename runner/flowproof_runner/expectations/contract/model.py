@@ -131,6 +131,8 @@ class Lane(Expectation):
     """Snapshot of the catalogue."""
     capabilities: JsonValue = None
     """Snapshot of the capabilities."""
+    discovered: JsonValue = None
+    """The same for clients that ask with `server/discover`, where the snapshot tells them apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

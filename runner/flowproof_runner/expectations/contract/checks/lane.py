@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, MODEL, Discovered, Returned
 from flowproof_runner.expectations.contract.catalogue import drifted, same_capabilities
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Budget, Lane
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.findings import Finding
-from flowproof_runner.mcp.drift import tool_drift
+from flowproof_runner.mcp.drift import capability_drift, tool_drift
 
 
 def judge_budget(expectation: Budget, place: Place) -> Ruling:
@@ -96,16 +95,20 @@ def _drift(expectation: Lane, place: Place) -> Iterator[Finding]:
             )
         return
     for event in seen:
-        if expectation.capabilities is not None and not same_capabilities(expectation.capabilities, event.capabilities):
+        told = expectation.capabilities
+        if event.modern and expectation.discovered is not None:
+            told = expectation.discovered
+        if told is not None and not same_capabilities(told, event.capabilities):
             message = f"the capabilities of {event.lane} differ from the snapshot"
-            actual: JsonValue = event.capabilities
+            detail = "\n".join((line(expectation), *map(str, capability_drift(told, event.capabilities))))
             yield found(
                 expectation,
                 "mcp.capability_drift",
                 message,
-                expected=expectation.capabilities,
-                actual=actual,
+                expected=told,
+                actual=event.capabilities,
                 seq=event.seq,
+                detail=detail,
             )
         if expectation.tools is None:
             continue
