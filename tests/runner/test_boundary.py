@@ -31,7 +31,7 @@ class Process:
         self._thread = threading.Thread(target=self._serve, args=(peer,))
         self._thread.start()
 
-    def tail(self) -> str:
+    def last_words(self) -> str:
         return "its last words"
 
     def end(self) -> None:
