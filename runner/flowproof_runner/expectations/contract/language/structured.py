@@ -20,7 +20,7 @@ from flowproof_runner.expectations.contract.language.forms import (
 )
 from flowproof_runner.expectations.contract.language.names import Names
 from flowproof_runner.expectations.contract.language.scanner import Scanner, SyntaxProblem
-from flowproof_runner.expectations.contract.language.syntax import Parser, parse_formula, parse_term
+from flowproof_runner.expectations.contract.language.syntax import Parser, parse_formula, parse_term, parse_value
 from flowproof_runner.expectations.contract.model import (
     AnyExpectation,
     Arguments,
@@ -209,7 +209,7 @@ def _plain(text: str) -> tuple[str, ...]:
 def _reference(node: Mapping[str, JsonValue], at: Ref, names: Names) -> Formula | None:
     """`{from: TOOL, path: PATH}` and `{term: EXPRESSION}` inside a `match:` tree."""
     if node.keys() == {"term"} and isinstance(node["term"], str):
-        return Compare(at, "equals", parse_term(node["term"], names, at.scope))
+        return Compare(at, "equals", parse_value(node["term"], names, at.scope))
     if node.keys() == {"from", "path"} and isinstance(node["from"], str) and isinstance(node["path"], str):
         tool = Scanner(node["from"]).text
         inner = names if tool in names.tools else replace(names, tools=names.tools | {tool})

@@ -52,6 +52,14 @@ def parse_term(text: str, names: Names, bare: Scope | None = None) -> Term:
     return term
 
 
+def parse_value(text: str, names: Names, bare: Scope) -> Term:
+    """Read a whole text as what stands on the right of an operator. Raises SyntaxProblem if it cannot."""
+    parser = Parser(Scanner(text), names)
+    term = parser.right(bare)
+    parser.end()
+    return term
+
+
 @dataclass(slots=True)
 class Parser:
     """Reads one text; the prose lines of `expect:` share it."""
