@@ -96,7 +96,7 @@ def explained(path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> list
 def test_prose_and_structure_are_explained_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = explained(tmp_path / "a.flow.yaml", PROSE, capsys)
     assert said == explained(tmp_path / "a.flow.yaml", STRUCTURED, capsys)
-    assert len(said) == 22
+    assert len(said) == 23
     assert "pay where $id in result(list).items[item.amount < result(policy).limit].id" in said
     assert 'pay by schema {"required": ["id"]}' in said
     assert "at most 12 turns, 20000 tokens, 5000ms" in said
