@@ -67,7 +67,8 @@ def write(content: Mapping[str, JsonValue], folder: Path) -> Path:
     path = folder / f"{content['scenarioId']}-{stamp}-{content['runId']}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:  # half a character, escaped
             json.dump(content, file, ensure_ascii=False, indent=2)
             file.write("\n")
     except OSError as error:

@@ -7,12 +7,17 @@ From the adapter: `hello`, `tool_call`, `confirmation`, `final`. The lines of pr
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flowproof_addons.trace.model import JsonValue
 
 VERSIONS = {"FLOWPROOF_ADAPTER_PROTOCOL": "1", "AGENTDOCTOR_PROTOCOL": "0.1"}
 """Environment that tells an adapter what it may speak; the second name is what existing adapters look for."""
+
+
+MAX_DEPTH = 200
+"""Levels of arrays and objects in a message."""
 
 
 class ProtocolViolation(ValueError):
@@ -62,9 +67,13 @@ def parse(line: bytes) -> Message:
     Raises ProtocolViolation if it is no message of this protocol.
     """
     try:
-        value = json.loads(line.decode("utf-8"))
+        value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
+    except RecursionError as error:
+        raise ProtocolViolation(f"a line on stdout is nested too deeply: {_shown(line)}") from error
     except ValueError as error:
         raise ProtocolViolation(f"a line on stdout is not JSON: {_shown(line)}") from error
+    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _deeper(value, MAX_DEPTH):
+        raise ProtocolViolation(f"a line on stdout is nested deeper than {MAX_DEPTH} levels: {_shown(line)}")
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise ProtocolViolation(f"a line on stdout is not an object with a type: {_shown(line)}")
     message = _message(value)
@@ -113,8 +122,27 @@ def _confirmation(value: dict[str, JsonValue], tool: str, confirmed: bool) -> Co
     return Confirmation(tool, confirmed, arguments if isinstance(arguments, dict) else None, source)
 
 
+def _no_number(name: str) -> JsonValue:
+    """Python's JSON knows NaN and Infinity; JSON does not."""
+    raise ValueError(f"{name} is no JSON")
+
+
+def _deeper(value: JsonValue, most: int) -> bool:
+    level = [value]
+    for _ in range(most):
+        level = [inner for each in level if isinstance(each, dict | list) for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: dict[str, JsonValue] | list[JsonValue]) -> Iterable[JsonValue]:
+    return value.values() if isinstance(value, dict) else value
+
+
 def _line(value: dict[str, JsonValue]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"  # half a character is written as JSON writes it
 
 
 def _shown(line: bytes) -> str:

@@ -90,7 +90,7 @@ class McpBackend:
         deadline = min(started + server.call_s, self._ends)
         result = client.call("tools/call", {"name": name, "arguments": dict(arguments)}, deadline)
         took = (time.monotonic() - started) * 1000
-        size = len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode())
+        size = len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
         value = unwrapped(result)
         is_error = result.get("isError") is True
         return Answer(value, is_error=is_error, source="mcp", server=server.name, duration_ms=took, size_bytes=size)

@@ -122,7 +122,7 @@ class Client:
 
 def message_of(data: bytes) -> Message | None:
     """A JSON object; servers that log to stdout are borne with."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         value = json.loads(data)
         if isinstance(value, dict):
             return value

@@ -151,6 +151,13 @@ def test_what_cannot_be_run_is_exit_2(arguments: list[str], shop: Path) -> None:
     assert flowproof(arguments) == 2
 
 
+def test_half_a_character_survives_into_the_report(agent: Agent, shop: Path) -> None:
+    script = 'call("order")\nsend(type="final", status="completed", output={"refunded": 0, "notes": ["\\ud83d"]})'
+    assert attempt(agent(script), "--json") == 1
+    [path] = reports(shop)
+    assert json.loads(path.read_text())["evidence"][-1]["output"]["notes"] == ["\ud83d"]
+
+
 def test_json_goes_to_stdout_alone(agent: Agent, capsys: pytest.CaptureFixture[str]) -> None:
     assert attempt(agent(), "--json") == 0
     told = capsys.readouterr()

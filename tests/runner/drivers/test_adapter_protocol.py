@@ -57,11 +57,30 @@ def test_a_message_is_read(line: bytes, message: Message) -> None:
         b'{"type":"final","status":""}',
         b'{"type":"hello","understands":[1]}',
         b"\xff",
+        b'{"type":"tool_call","callId":"1","tool":"t","arguments":{"a":NaN}}',
+        b'{"type":"final","status":"x","output":-Infinity}',
+        b'{"type":"final","status":"x","output":' + b"[" * 200 + b"]" * 200 + b"}",
+        b'{"type":"final","status":"x","output":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     ],
 )
 def test_anything_else_breaks_the_protocol(line: bytes) -> None:
     with pytest.raises(ProtocolViolation):
         parse(line)
+
+
+def test_many_brackets_are_not_depth() -> None:
+    line = b'{"type":"final","status":"x","output":' + b"[" * 199 + b"[],[{}]" + b"]" * 199 + b"}"
+    with pytest.raises(ProtocolViolation, match="deeper than 200"):
+        parse(line)
+    wide = b'{"type":"final","status":"x","output":[' + b"[[]]," * 999 + b"[]]}"
+    assert isinstance(parse(wide), Final)
+
+
+def test_half_a_character_is_sent_as_json_writes_it() -> None:
+    assert (
+        tool_result(ToolCall("1", "t", {}), "\ud800")
+        == b'{"type":"tool_result","callId":"1","tool":"t","result":"\\ud800"}\n'
+    )
 
 
 def test_what_is_sent_is_one_line_of_json() -> None:
