@@ -56,6 +56,8 @@ class Outcome:
     """Model requests answered with a fault: no turns."""
     faults: tuple[Mapping[str, JsonValue], ...] = ()
     """Per fault of the spec: `{label, times, fired, remarks}`."""
+    policy: tuple[Mapping[str, JsonValue], ...] = ()
+    """What was answered without looking at a recording, HEAD and WebSockets: `{method, path, client, status}`."""
 
 
 @dataclass(slots=True)
@@ -198,6 +200,7 @@ class Boundary:
             faults=_objects(found["faults"]),
             turns=_integer(found["turns"]),
             side_calls=_integer(found["side_calls"]),
+            policy=_objects(found["policy"]),
             divergences=_objects(found["divergences"]),
             findings=_objects(found["findings"]),
             unserved=tuple(_integer(i) for i in _list(found["unserved"])),

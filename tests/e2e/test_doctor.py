@@ -36,9 +36,10 @@ def doctor(bench: Scenario, agent: list[str], *options: str) -> Outcome:
     [
         (python("openai_chat.py", "stream"), "openai-chat: POST /v1/chat/completions from OpenAI/Python"),
         (python("openai_responses.py"), "openai-responses: POST /v1/responses"),
+        (python("openai_responses.py", "socket"), "side call: WebSocket /v1/responses from OpenAI/Python"),
         (python("anthropic_messages.py", "stream"), "anthropic-messages: POST /v1/messages from Anthropic/Python"),
     ],
-    ids=["chat", "responses", "messages"],
+    ids=["chat", "responses", "responses, a socket first", "messages"],
 )
 def test_an_agent_that_follows_its_variable_is_wired(bench: Scenario, agent: list[str], said: str) -> None:
     outcome = doctor(bench, agent)

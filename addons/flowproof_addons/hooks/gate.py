@@ -50,9 +50,9 @@ class Gate:
             attach(flow, fetching)
         elif is_upgrade(flow.request):
             if spoken(live, flow.request, self._registry) is None:
-                send(flow, WireReply(426, {"content-type": "text/plain"}, _NO_SOCKETS))
+                _by_policy(flow, live, WireReply(426, {"content-type": "text/plain"}, _NO_SOCKETS))
         elif flow.request.method == "HEAD":
-            send(flow, WireReply(200, {}, b""))
+            _by_policy(flow, live, WireReply(200, {}, b""))
         else:
             dialect = self._registry.find(flow.request.method, flow.request.path.partition("?")[0])
             self._admit(flow, dialect, live)
@@ -73,6 +73,16 @@ class Gate:
         crossing = Crossing(live, request, dialect)
         live.arrived(crossing)
         attach(flow, crossing)
+
+
+def _by_policy(flow: http.HTTPFlow, live: Live, reply: WireReply) -> None:
+    """Answer the same at record and at replay, and keep it out of the recording."""
+    asked = flow.request
+    client = str(asked.headers.get("user-agent", ""))
+    live.policy.append(
+        {"method": asked.method, "path": asked.path.partition("?")[0], "client": client, "status": reply.status}
+    )
+    send(flow, reply)
 
 
 class _Unreadable(Exception):

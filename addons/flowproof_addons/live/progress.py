@@ -80,6 +80,8 @@ class Live:
         self.closed = asyncio.Event()
         self.turns = 0
         self.side_calls = 0
+        self.policy: list[JsonValue] = []
+        """Requests that were answered without looking at a recording: `{method, path, client, status}`."""
         self.problems: list[str] = []
         self.findings: list[dict[str, JsonValue]] = []
         self.divergences: list[JsonValue] = []
@@ -207,6 +209,7 @@ class Live:
         return {
             "turns": self.turns,
             "side_calls": self.side_calls,
+            "policy": list(self.policy),
             "problems": list(self.problems),
             "findings": list(self.findings),
             "divergences": list(self.divergences),

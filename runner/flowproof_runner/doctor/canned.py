@@ -8,6 +8,7 @@ from flowproof_addons.dialects import framing
 from flowproof_addons.dialects.base import Dialect, ErrorText, Registry, WireReply
 from flowproof_addons.trace.json_value import compact
 from flowproof_addons.trace.model import JsonValue, Request
+from flowproof_runner.doctor import side_calls
 
 TEXT = "OK from flowproof doctor."
 """What the stand-in model says."""
@@ -26,7 +27,7 @@ def answer(request: Request, registry: Registry) -> WireReply:
 
 
 def _turn(dialect: Dialect, request: Request) -> WireReply:
-    body = _BODIES[dialect.name](dialect.read_request(request).model or "flowproof-doctor")
+    body = _BODIES[dialect.name](dialect.read_request(request).model or side_calls.MODEL)
     if not dialect.wants_stream(request):
         return _json(200, body)
     framed = framing.of(dialect.framing)
@@ -35,9 +36,9 @@ def _turn(dialect: Dialect, request: Request) -> WireReply:
 
 
 def _side_call(request: Request) -> WireReply:
-    last = request.path.rstrip("/").rpartition("/")[2]
-    if last in _SIDE_CALLS:
-        return _json(200, _SIDE_CALLS[last])
+    found = side_calls.answer(request)
+    if found is not None:
+        return _json(200, found)
     return _json(404, {"error": {"message": f"flowproof doctor has nothing at {request.path}", "type": "not_found"}})
 
 
@@ -137,12 +138,4 @@ _BODIES: Mapping[str, Callable[[str], JsonValue]] = {
     "anthropic-messages": _messages,
     "gemini": _gemini,
     "ollama-chat": _ollama,
-}
-
-_MODEL: JsonValue = {"id": "flowproof-doctor", "object": "model", "created": _CREATED, "owned_by": "flowproof"}
-_SIDE_CALLS: Mapping[str, JsonValue] = {
-    "models": {"object": "list", "data": [_MODEL]},
-    "count_tokens": {"input_tokens": 1},
-    "input_tokens": {"object": "response.input_tokens", "input_tokens": 1},
-    "version": {"version": "0.0.0"},
 }

@@ -18,7 +18,7 @@ from flowproof_runner.drivers.base import Ending
 from flowproof_runner.evidence.model import Decided
 from flowproof_runner.findings import Exit
 
-type Object = dict[str, JsonValue]
+_NO_SOCKET = 426
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def diagnose(patient: Patient, first: Examination, second: Examination | None = 
         command=patient.shown,
         ending=first.agent.ending,
         exit_code=first.agent.exit_code,
-        arrivals=tuple(arrivals(exchanges)),
+        arrivals=(*arrivals(exchanges), *_waved(first.outcome.policy)),
         retries=retries(exchanges),
         elsewhere=first.contained.violations,
         tier=first.contained.tier,
@@ -133,6 +133,15 @@ def arrivals(exchanges: Iterable[Exchange]) -> Iterator[Arrival]:
     counted = Counter(_kind(exchange) for exchange in exchanges)
     for (dialect, method, path, client, led, status), count in counted.items():
         yield Arrival(dialect, method, path, client, led, status, count)
+
+
+def _waved(policy: Iterable[Mapping[str, JsonValue]]) -> Iterator[Arrival]:
+    """Requests that are no exchange: answered the same whatever is recorded."""
+    counted = Counter(tuple(asked[name] for name in ("method", "path", "client", "status")) for asked in policy)
+    for (method, path, client, status), count in counted.items():
+        led, plain = via.read(str(path))
+        kind = "WebSocket" if status == _NO_SOCKET else str(method)
+        yield Arrival(None, kind, plain, str(client), led, int(str(status)), count)
 
 
 def _clients(exchanges: Iterable[Exchange]) -> Iterator[str]:

@@ -63,6 +63,7 @@ def test_head_is_answered_by_policy_and_counts_as_nothing(
     flow = make_flow(method="HEAD", path="/api/hello")
     asyncio.run(gate.request(flow))
     assert (flow.response.status_code, live.turns, live.side_calls) == (200, 0, 0)
+    assert live.close()["policy"] == [{"method": "HEAD", "path": "/api/hello", "client": "", "status": 200}]
 
 
 @pytest.mark.parametrize("loaded", [{"port": 9}, {"live": False}])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
+from typing import Any
 
 import pytest
 
@@ -50,6 +53,30 @@ def test_every_registered_dialect_of_ours_has_an_answer() -> None:
     assert {dialect.name for dialect in default().dialects} == TURNS.keys()
 
 
-def test_sdks_find_the_models_they_look_for_and_nothing_else() -> None:
-    assert answer(Request("GET", "/v1/models", "", body.read(b"", "")), default()).status == 200
-    assert answer(Request("GET", "/v1/files", "", body.read(b"", "")), default()).status == 404
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/v1/models", 200),
+        ("/api/tags", 200),
+        ("/v1/messages/count_tokens", 200),
+        ("/v1beta/models/m:countTokens", 200),
+        ("/v1beta/models/m:embedContent", 200),
+        ("/v1/files", 404),
+        ("/v1beta/models/m:cancel", 404),
+    ],
+)
+def test_sdks_find_what_they_look_for_and_nothing_else(path: str, found: int) -> None:
+    assert answer(Request("GET", path, "", body.read(b"", "")), default()).status == found
+
+
+def test_each_text_is_embedded_in_the_form_that_is_asked_for() -> None:
+    def embedded(**asked: object) -> list[Any]:
+        reply = answer(request("/v1/embeddings", {"model": "m", **asked}), default())
+        return [one["embedding"] for one in json.loads(reply.body)["data"]]
+
+    assert embedded(input="a") == embedded(input=[1, 2, 3]) == [[0.5] * 4]
+    assert embedded(input=["a", "b"]) == [[0.5] * 4] * 2
+    [packed] = embedded(input="a", encoding_format="base64")
+    assert struct.unpack("<4f", base64.b64decode(packed)) == (0.5,) * 4
+    ollama = answer(request("/api/embed", {"model": "m", "input": ["a", "b"]}), default())
+    assert json.loads(ollama.body)["embeddings"] == [[0.5] * 4] * 2
