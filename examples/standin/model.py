@@ -1,7 +1,7 @@
 """A model stand-in: answers OpenAI Chat, OpenAI Responses, Anthropic Messages and Gemini, streamed or not.
 
-    python examples/standin/model.py --port 0 --script script.json      # prints: listening on http://127.0.0.1:PORT
-    python examples/standin/model.py --port 0 --coder                   # plays the model of any coding agent
+    uv run python examples/standin/model.py --port 0 --script script.json   # prints: listening on http://127.0.0.1:PORT
+    uv run python examples/standin/model.py --port 0 --coder                # plays the model of any coding agent
 
 The script is a JSON list of rules. The first rule whose `when` holds answers; `when` may be left out.
 

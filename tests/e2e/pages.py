@@ -143,7 +143,7 @@ def assert_shown(command: Command, output: str) -> None:
     """Every line that is shown was printed, in this order."""
     rest = output.splitlines()
     for line in command.output:
-        pattern = ".*".join(re.escape(part) for part in re.split(r"…|\.\.\.", line))
+        pattern = ".*".join(re.escape(part.strip()) for part in re.split(r"…|\.\.\.", line))  # columns move with widths
         while rest and not re.fullmatch(pattern, rest[0].strip()):
             rest.pop(0)
         assert rest, f"$ {command.words}\ndid not print {line!r} (in its place)\n{output}"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.e2e import pages
 from tests.e2e.pages import Command
-from tests.e2e.scenario import shell
+from tests.e2e.scenario import BIN, shell
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("README.md", "docs", "examples", "specs", "pyproject.toml")
@@ -23,10 +23,15 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 PORTS = ("8377", "8378", "8379")
 """Of the pages' servers: pages are tried side by side."""
 PROGRAMS = {
-    "uv": '#!/bin/sh\n[ "$1" = run ] || exit 64\nshift\nexec "$@"\n',
+    "uv": f'#!/bin/sh\n[ "$1" = run ] || exit 64\nshift\nPATH={BIN}:$PATH exec "$@"\n',
     "pip": '#!/bin/sh\n[ "$*" = "install uv" ]\n',
+    "flowproof": f'#!/bin/sh\nexec {BIN}/flowproof "$@"\n',
+    "pytest": f'#!/bin/sh\nexec {BIN}/pytest "$@"\n',
 }
-"""What a page may call that a test cannot: these would ask the network for what is here already."""
+"""What a page may call that a test cannot: these would ask the network for what is here already.
+
+Only `uv run` leads into flowproof's own environment: a reader's `python3` knows nothing of it.
+"""
 REASONS = {
     "asks somebody who types",
     "needs a container engine",
@@ -49,7 +54,7 @@ def runnable() -> list[Path]:
 def test_the_commands_of_a_page_run_as_shown(page: Path, tmp_path: Path) -> None:
     steps = pages.steps(with_free_ports(page.read_text()))
     env = shell(tmp_path / "home", FLOWPROOF_KEEP_RUNS="99")
-    env["PATH"] = f"{_programs(tmp_path / 'bin')}{os.pathsep}{env['PATH']}"
+    env["PATH"] = env["PATH"].replace(str(BIN), str(_programs(tmp_path / "bin")))
     pages.follow(steps, _copy(tmp_path / "repository"), env)
 
 
