@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 HEADERS = frozenset(
@@ -104,11 +104,3 @@ def key_shapes(text: str) -> Iterator[tuple[str, int, int]]:
             if all(found.end() <= start or end <= found.start() for start, end in taken):
                 taken.append(found.span())
                 yield shape.kind, *found.span()
-
-
-def hide_shapes(text: str, placeholder: Callable[[str], str]) -> str:
-    """The text with each key-shaped span replaced by `placeholder(kind)`."""
-    spans = sorted(key_shapes(text), key=lambda span: span[1])
-    for kind, start, end in reversed(spans):
-        text = text[:start] + placeholder(kind) + text[end:]
-    return text
