@@ -145,10 +145,10 @@ class _Session:
         )
         if self._refuse(call, pipe):
             return
-        answer = self.answering.dispatch(call)
+        result = self.answering.dispatch(call)
         if pipe.pending():
             raise ProtocolViolation(f"the adapter went on before it had the result of {call.tool} (callId {call.id!r})")
-        pipe.send(protocol.tool_result(call, answer.result))
+        pipe.send(protocol.tool_result(call, result))
 
     def _refuse(self, call: ToolCall, pipe: AdapterPipe) -> bool:
         gate = self.adapter.gate

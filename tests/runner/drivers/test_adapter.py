@@ -256,6 +256,40 @@ def test_a_backend_may_keep_its_result_out_of_the_evidence(adapter: Callable[...
     assert next(run.evidence.of(Concluded)).output == "s3cret"
 
 
+class Cart(Custom):
+    """Answers with what it keeps, and goes on changing that and what it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[JsonValue] = []
+
+    def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> Answer:
+        item = arguments["item"]
+        assert isinstance(item, dict)
+        item["seen"] = True
+        self.items.append(item)
+        return Answer(self.items)
+
+
+def test_what_a_backend_changes_later_changes_no_evidence(adapter: Callable[..., AdapterRun]) -> None:
+    run = adapter(START + "call('1', 't', item={'n': 1}); call('2', 't', item={'n': 2}); final()", backend=Cart())
+    assert [decided.arguments for decided in run.evidence.of(Decided)] == [{"item": {"n": 1}}, {"item": {"n": 2}}]
+    first, second = (returned.result for returned in run.evidence.of(Returned))
+    assert first == [{"n": 1, "seen": True}]
+    assert second == [{"n": 1, "seen": True}, {"n": 2, "seen": True}]
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()], ids=["a set", "NaN", "an object"])
+def test_an_answer_that_is_no_json_ends_the_run_with_its_reason(
+    adapter: Callable[..., AdapterRun], value: object
+) -> None:
+    backend = Custom(answer=Answer(value))  # type: ignore[arg-type]  # that is the point
+    run = adapter(START + "call('1', 't'); final()", backend=backend)
+    assert run.problem is not None
+    assert run.problem.startswith("the backend gave no JSON for the answer to t")
+    assert backend.closed == 1
+
+
 def refuse_everything(*_: object) -> str:
     return "tool_forbidden"
 
