@@ -137,11 +137,11 @@ def test_an_agent_that_never_ends_is_ended_at_its_timeout(lingering: Scenario) -
 
 
 def test_descendants_that_outlive_their_agent_are_ended(once: New, scenario: New) -> None:
-    """Surprise 23: a grandchild that holds stdout costs no ten seconds."""
+    """Surprise 23: nobody waits for a grandchild that holds stdout, which it would do for ten minutes."""
     flow = once(scenario(python("lingers.py", "leaves"), ["assert: reply contains Told"]))
     outcome = flow.run()
     assert outcome.code == 0, outcome.said
-    assert outcome.flow.duration_s < 8
+    assert outcome.flow.duration_s < 60
     assert "left" in outcome.told
 
 

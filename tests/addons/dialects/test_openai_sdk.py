@@ -1,6 +1,5 @@
 """The official OpenAI SDK cannot tell a synthesised stream from a plain answer, and shows a refusal at once."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -122,12 +121,10 @@ def test_a_refusal_is_shown_after_one_request(name: str, load: Load, serve: Serv
     refusal = dialect.error(ErrorText("no recording answers this request: messages[0].content differs"))
     serving = serve(refusal.status, dict(refusal.headers), refusal.body)
     client = connect(serving.url).with_options(max_retries=8)
-    began = time.monotonic()
     with pytest.raises(openai.BadRequestError, match=r"no recording answers.*messages\[0\]\.content") as raised:
         if name == "openai-chat":
             client.chat.completions.create(**asked(sample))
         else:
             client.responses.create(**asked(sample))
     assert serving.requests == 1
-    assert time.monotonic() - began < 1
     assert raised.value.code == "flowproof_divergence"

@@ -13,6 +13,7 @@ from threading import Thread, Timer
 import psutil
 import pytest
 
+from flowproof_runner.drivers import command
 from flowproof_runner.drivers.base import DriverError, DriverResult, Task
 from flowproof_runner.drivers.command import Command
 
@@ -93,7 +94,7 @@ def test_a_timeout_ends_an_agent_that_ignores_being_asked(
     monkeypatch.setattr("flowproof_runner.drivers.command._STOP_GRACE_S", 0.1)
     result = make_command(STUBBORN).run(make_task(timeout_s=0.5))
     assert (result.ending, result.exit_code) == ("timed out", None)
-    assert result.duration_s < 5
+    assert result.duration_s < 30, "it would have slept for a minute"
 
 
 def test_an_agent_in_a_printing_loop_is_ended_before_it_fills_the_disk(
@@ -105,11 +106,13 @@ def test_an_agent_in_a_printing_loop_is_ended_before_it_fills_the_disk(
 
 
 def test_a_divergence_stops_the_agent_in_less_than_a_second(make_task: MakeTask, make_command: MakeCommand) -> None:
+    """By the times it is given; how long a busy machine takes to do it is no matter of ours."""
     task = make_task()
     task.diverged.set()
-    started = time.monotonic()
-    assert make_command(STUBBORN).run(task).ending == "stopped after divergence"
-    assert time.monotonic() - started < 2
+    result = make_command(STUBBORN).run(task)
+    assert result.ending == "stopped after divergence"
+    assert result.duration_s < 30, "it would have slept for a minute"
+    assert command._DIVERGED_GRACE_S + command._HURRY_GRACE_S < 1
 
 
 def test_an_agent_that_ends_by_itself_after_a_divergence_keeps_its_exit_code(
@@ -135,7 +138,7 @@ def test_a_grandchild_that_holds_stdout_neither_delays_nor_survives(
 ) -> None:
     started = time.monotonic()
     result = make_command(GRANDCHILD).run(make_task())
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30, "it would have slept for a minute"
     assert not alive(int(text(result.stdout)))
     assert result.survivors == 1
     assert result.notes == ("the agent left 1 process(es) running: they were ended",)
