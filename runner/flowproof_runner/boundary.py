@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
@@ -74,8 +74,6 @@ class BoundarySession:
     """Set at the first divergence, finding or problem: the run can only fail, stop the agent."""
     turns: int = 0
     """Model requests that have arrived so far."""
-    watch: Callable[[Message], None] | None = None
-    """Called on the reader's thread with every event, as it happens."""
     _rest: dict[int, Settling] = field(default_factory=dict)
 
     @property
@@ -111,8 +109,6 @@ class BoundarySession:
             self._rest[_integer(event["user_turn"])] = Settling("stalled", str(event["why"]))
         elif event["event"] in ("divergence", "finding", "problem"):
             self.diverged.set()
-        if self.watch is not None:
-            self.watch(event)
 
 
 class Boundary:

@@ -18,7 +18,7 @@ from flowproof_runner.boundary import Outcome
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.draft import Draft, skipped
-from flowproof_runner.drivers.base import Addresses, DriverResult, Task
+from flowproof_runner.drivers.base import Addresses, Driver, DriverResult, Task
 from flowproof_runner.drivers.dialogue import Dialogue, Script, Settling, Source
 from flowproof_runner.drivers.handles import handles
 from flowproof_runner.drivers.spawn import Plain
@@ -155,12 +155,12 @@ class Flows:
         cassette.refuse_foreign(draft.spec, recorded, self.around.registry)
         draft.cassette = cassette.path_of(draft.spec.path)
         draft.notes += cassette.notes(draft.spec, recorded)
-        self._aged(draft, recorded)
         outcome = self._agent(draft, {})
         trace = self._trace(draft, outcome)
         draft.counts = tally(trace.exchanges, self.around.registry, recorded.exchanges)
         self._keep(draft, trace)
         judging.judge(draft, outcome, trace, self.around.registry, recorded)
+        self._aged(draft, recorded)
 
     def _aged(self, draft: Draft, recorded: Trace) -> None:
         suite, now = self.around.suite, self.now()
@@ -177,35 +177,41 @@ class Flows:
         driver = plan.driver(draft, self.around, contained or Plain())
         opened = self.boundary.open(session)
         try:
-            addresses = Addresses(opened.url, opened.mcp_urls, opened.mcp_servers)
-            timeout_s = spec.spec.agent.timeout
-            places = draft.habitat.places
-            draft.dialogue = dialogue = Dialogue(source, opened) if source is not None else None
-            prompt = spec.task if dialogue is None else dialogue.first()
-            task = Task(
-                prompt,
-                draft.folder,
-                addresses,
-                timeout_s,
-                opened.diverged,
-                self.cancelled,
-                places,
-                dialogue,
-                opened.arrived,
-            )
-            draft.habitat.furnish(handles(task.prompt, addresses, draft.folder, places))
-            left = LeftFile.awaited(spec.spec.agent.output, draft.directory)
-            draft.agent = driver.run(task)
-            _take(left, draft, draft.agent)
+            self._drive(draft, driver, opened, source)
         finally:
             outcome = opened.close()
-        draft.contained = contained.report if contained else containing.unasked(spec)
+        self._ended(draft, contained)
+        return outcome
+
+    def _drive(self, draft: Draft, driver: Driver, opened: OpenSession, source: Source | None) -> None:
+        """Start the agent and wait for its end."""
+        agent = draft.resolved.spec.agent
+        draft.dialogue = dialogue = Dialogue(source, opened) if source is not None else None
+        task = Task(
+            prompt=draft.resolved.task if dialogue is None else dialogue.first(),
+            folder=draft.folder,
+            addresses=Addresses(opened.url, opened.mcp_urls, opened.mcp_servers),
+            timeout_s=agent.timeout,
+            diverged=opened.diverged,
+            cancelled=self.cancelled,
+            places=draft.habitat.places,
+            dialogue=dialogue,
+            arrived=opened.arrived,
+        )
+        draft.habitat.furnish(handles(task.prompt, task.addresses, draft.folder, task.places))
+        left = LeftFile.awaited(agent.output, draft.directory)
+        draft.agent = driver.run(task)
+        _take(left, draft, draft.agent)
+
+    def _ended(self, draft: Draft, contained: ContainedSpawner | None) -> None:
+        """What is known once the agent has ended, and nothing of it that nobody may read."""
+        assert draft.agent is not None
+        draft.contained = contained.report if contained else containing.unasked(draft.resolved)
         draft.notes += (*draft.agent.notes, *containing.notes(draft.spec, draft.contained))
         containing.say_observed(draft.contained)
         for path in (draft.agent.stdout, draft.agent.stderr):
             if path is not None:
                 draft.scrubber.file(path)
-        return outcome
 
     def _upstreams(self, draft: Draft) -> Mapping[str, Upstream]:
         """Where model requests go. An adapter may have no model behind it; if it has one after all, that fails then."""
