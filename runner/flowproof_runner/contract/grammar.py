@@ -49,7 +49,8 @@ class Redaction(Part):
     """Whose values are never written."""
 
     keys: Annotated[tuple[Words, ...], Field(min_length=1)]
-    replacement: Words = "[REDACTED]"
+    replacement: Text = ""
+    """What stands in their place; empty: `${REDACTED:its name}`."""
 
 
 class Mcp(Part):

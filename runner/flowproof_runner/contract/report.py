@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
@@ -29,7 +30,7 @@ class ReportError(FlowproofError):
 
 def report(run: ContractRun, redactor: Redactor | None = None) -> dict[str, JsonValue]:
     """The report as JSON. Judging is over when anything is hidden, so hiding cannot change a verdict."""
-    redactor = redactor or _redactor(run)
+    hide = _hiding(run, redactor)
     status = "runtime_failed" if run.broken else _STATUS[run.exit]
     whole: dict[str, JsonValue] = {
         "reportVersion": "0.1",
@@ -39,11 +40,11 @@ def report(run: ContractRun, redactor: Redactor | None = None) -> dict[str, Json
         "command": list(run.command),
         "startedAt": run.started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "durationMs": round(run.duration_ms, 3),
-        "evidence": redactor.hide(to_rows(run.evidence.events, run.started_at, enforced=bool(run.file.enforced))),
+        "evidence": hide(to_rows(run.evidence.events, run.started_at, enforced=bool(run.file.enforced))),
         "decision": {
             "status": status,
             "exitCode": int(run.exit),
-            "findings": redactor.hide([finding_row(found) for found in run.findings]),
+            "findings": hide([finding_row(found) for found in run.findings]),
         },
         "flowproof": {
             "version": version(),
@@ -57,7 +58,7 @@ def report(run: ContractRun, redactor: Redactor | None = None) -> dict[str, Json
         },
     }
     if run.stderr.strip():
-        whole["stderr"] = redactor.hide(run.stderr.strip())
+        whole["stderr"] = hide(run.stderr.strip())
     return whole
 
 
@@ -161,5 +162,25 @@ def _rows(value: JsonValue) -> Iterable[Mapping[str, JsonValue]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
-def _redactor(run: ContractRun) -> Redactor:
-    return Redactor({}, run.file.redaction.keys if run.file.redaction is not None else ())
+def _hiding(run: ContractRun, redactor: Redactor | None) -> Callable[[JsonValue], JsonValue]:
+    """What takes secrets out of a part of the report, and puts the file's own word in the place of a member's value."""
+    redaction = run.file.redaction
+    if redactor is not None or redaction is None:
+        return (redactor or Redactor({})).hide
+    ours = Redactor({}, redaction.keys)
+    if not redaction.replacement:
+        return ours.hide
+    named = re.compile(r"\$\{REDACTED:(?:" + "|".join(map(re.escape, redaction.keys)) + r")\}", re.IGNORECASE)
+    return lambda value: _said(ours.hide(value), named, redaction.replacement)
+
+
+def _said(value: JsonValue, named: re.Pattern[str], word: str) -> JsonValue:
+    match value:
+        case str():
+            return word if named.fullmatch(value) else value
+        case dict():
+            return {key: _said(child, named, word) for key, child in value.items()}
+        case list():
+            return [_said(child, named, word) for child in value]
+        case _:
+            return value

@@ -109,6 +109,21 @@ def test_secrets_are_hidden_in_reports_also_of_fixtures_and_whatever_their_case(
     assert "s3cr3t-value" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("redact", "written"),
+    [("{ keys: [token] }", "${REDACTED:token}"), ("{ keys: [token], replacement: '[gone]' }", "[gone]")],
+)
+def test_what_stands_in_the_place_of_a_secret_may_be_chosen(
+    agent: Agent, shop: Path, redact: str, written: str
+) -> None:
+    contract = shop / "contract.yml"
+    head, _, _ = contract.read_text().replace('"0.1"', '"0.2"').partition("expect:")
+    contract.write_text(f"{head}redact: {redact}\nexpect:\n  calls: [order]\n")
+    assert attempt(agent('call("order")\nsend(type="final", status="x")')) == 0
+    [path] = reports(shop)
+    assert f'"token": "{written}"' in path.read_text()
+
+
 def test_stable_runs_pass_and_the_worst_of_several_counts(agent: Agent, shop: Path) -> None:
     assert attempt(agent(), "--repeat", "2") == 0
     assert len(reports(shop)) == 2
