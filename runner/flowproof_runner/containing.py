@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from flowproof_runner.containment import judge, plan, tier
 from flowproof_runner.containment.plan import Plan
@@ -37,8 +40,15 @@ def judged(step: PlacedStep, report: ContainmentReport, habitat: Habitat) -> Ite
     if isinstance(step.step, NoEgress):
         yield from judge.egress(report, step.where)
     elif isinstance(step.step, NoSideEffect):
-        writes = judge.Writes((*step.step.allowed, *habitat.scratch), step.where)
-        yield from judge.writes(report, writes, str(habitat.directory))
+        allowed = (_resolved(pattern, habitat.directory) for pattern in (*step.step.allowed, *habitat.scratch))
+        yield from judge.writes(report, judge.Writes(tuple(allowed), step.where), str(habitat.directory))
+
+
+def _resolved(pattern: str, directory: Path) -> str:
+    """The glob with the links in its fixed part followed, as they are in what was seen."""
+    full = str(directory / pattern)
+    fixed = os.path.dirname(re.split(r"[*?]", full, maxsplit=1)[0])
+    return os.path.realpath(fixed) + full[len(fixed) :]
 
 
 def notes(written: LoadedSpec, report: ContainmentReport) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,6 +18,9 @@ from flowproof_runner.containment.notify import CONTINUE, Handler, Reply
 from flowproof_runner.containment.target import Call
 
 UNRESOLVED = "(unresolved)"
+_STREAMS = {f"/dev/{name}": f"/dev/fd/{fd}" for fd, name in enumerate(("stdin", "stdout", "stderr"))}
+_OWN_FD = r"^(/dev/fd|/proc/(self|thread-self)/fd)/(?=\d+$)"
+_FD = r"/proc/\d+/(task/\d+/)?fd/\d+"
 _HERE = -100
 """AT_FDCWD."""
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND")
@@ -30,17 +34,19 @@ class Shape(NamedTuple):
     """The argument with open flags."""
     fd: int | None = None
     """The argument with an open file, where there is no path."""
+    follows: bool = False
+    """True where a symbolic link at the end of the path leads on."""
 
 
 SHAPES = {
     "unlink": Shape(((None, 0),)),
     "rmdir": Shape(((None, 0),)),
-    "creat": Shape(((None, 0),)),
-    "truncate": Shape(((None, 0),)),
+    "creat": Shape(((None, 0),), follows=True),
+    "truncate": Shape(((None, 0),), follows=True),
     "ftruncate": Shape(fd=0),
-    "open": Shape(((None, 0),), flags=1),
-    "openat": Shape(((0, 1),), flags=2),
-    "openat2": Shape(((0, 1),)),
+    "open": Shape(((None, 0),), flags=1, follows=True),
+    "openat": Shape(((0, 1),), flags=2, follows=True),
+    "openat2": Shape(((0, 1),), follows=True),
     "unlinkat": Shape(((0, 1),)),
     "rename": Shape(((None, 0), (None, 1))),
     "renameat": Shape(((0, 1), (2, 3))),
@@ -72,6 +78,8 @@ def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Rep
             if flags is None or not flags & concern:
                 return CONTINUE
         paths = [_path(call, folder, path) for folder, path in shape.paths]
+        if context.policy.writes:
+            paths = [_real(call, path, follow=shape.follows) for path in paths]
         if shape.fd is not None:
             paths = [_link(f"/proc/{call.tid}/fd/{call.integer(shape.fd)}")]
         tell(context, call, name, paths, flags)
@@ -114,6 +122,25 @@ def absolute(call: Call, raw: bytes, fd: int = _HERE) -> str:
     return start if start == UNRESOLVED else os.path.normpath(os.path.join(start, name))
 
 
+def _real(call: Call, path: str, *, follow: bool) -> str:
+    """The file behind the task's path: a link in a folder that may be written must not lead out of it unseen."""
+    if path == UNRESOLVED or not _same_root(call.tid):
+        return path
+    path = re.sub(_OWN_FD, f"/proc/{call.tid}/fd/", _STREAMS.get(path, path))
+    if re.fullmatch(_FD, path) and not _link(path).startswith("/"):
+        return f"/dev/fd/{os.path.basename(path)}"  # a pipe, a socket: no file
+    head, tail = os.path.split(path)
+    return os.path.realpath(path) if follow else os.path.join(os.path.realpath(head), tail)
+
+
+def _same_root(tid: int) -> bool:
+    """True where the task's absolute paths are ours."""
+    try:
+        return os.path.samestat(os.stat(f"/proc/{tid}/root"), os.stat("/"))
+    except OSError:
+        return False
+
+
 def _link(path: str) -> str:
     try:
         return os.readlink(path)
@@ -122,8 +149,12 @@ def _link(path: str) -> str:
 
 
 def _ours(context: Context, paths: list[str]) -> bool:
-    own = context.folder + "/"
-    return all(path == "/dev/null" or path.startswith(own) for path in paths)
+    return all(path == "/dev/null" or path.startswith(context.folder + "/") or _in_memory(path) for path in paths)
+
+
+def _in_memory(path: str) -> bool:
+    """True for what memfd_create made: it has a descriptor and no name."""
+    return path.startswith("/memfd:") and path.endswith(" (deleted)")
 
 
 def _named(flags: int | None) -> str:

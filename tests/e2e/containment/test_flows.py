@@ -197,6 +197,9 @@ def test_nothing_is_said_of_files_when_none_was_destroyed(flow: Callable[..., Sc
 WRITES = "\nimport os\nos.makedirs('out', exist_ok=True)\nopen('out/table.csv', 'a').write('x')\n"
 
 
+LINKED = WRITES + "\nos.symlink('../kept.csv', 'out/link.csv')\nopen('out/link.csv', 'w').write('x')\n"
+
+
 def fs_write(*allowed: str) -> dict[str, object]:
     return {"assert_no_side_effect": {"what": "fs_write", "except": list(allowed)}}
 
@@ -209,8 +212,9 @@ def fs_write(*allowed: str) -> dict[str, object]:
         (WRITES, fs_write("out/*.csv"), 1, ["out"]),
         (WRITES, fs_write("out", "out/**"), 0, []),
         (DELETES, "assert_no_side_effect: fs_write", 1, ["kept.csv"]),
+        (LINKED, fs_write("out", "out/**"), 1, ["kept.csv"]),
     ],
-    ids=["nothing", "written", "half excepted", "excepted", "deleted"],
+    ids=["nothing", "written", "half excepted", "excepted", "deleted", "through a link"],
 )
 def test_every_write_that_is_not_excepted_fails_the_flow(
     flow: Callable[..., Scenario], then: str, step: Any, code: int, paths: list[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -82,16 +83,69 @@ def test_reading_and_appending_are_not_looked_at(harness: Harness) -> None:
         ("import os; os.link('kept', 'made')", "link", "made"),
         ("import os; os.mkfifo('made')", "mknodat", "made"),
         ("import _socket; _socket.socket(1).bind('made')", "bind", "made"),
+        ("import os; os.mkfifo('made', dir_fd=os.open('.', os.O_RDONLY))", "mknodat", "made"),
+        ("open('out/link', 'a').write('x')", "openat", "kept"),
+        ("open('out/dangling', 'w').write('x')", "openat", "made"),
+        ("open('up/kept', 'r+').close()", "openat", "kept"),
+        ("import os; os.truncate('out/link', 0)", "truncate", "kept"),
+        ("import os; os.rename('out/link', 'out/other')", "rename", "out/link"),
+        ("import os; one = os.open('kept', 0); open(f'/dev/fd/{one}', 'a').write('x')", "openat", "kept"),
+        ("import os; one = os.open('kept', 0); open(f'/proc/self/fd/{one}', 'a').write('x')", "openat", "kept"),
     ],
 )
 def test_under_the_control_every_write_is_seen(harness: Harness, program: str, call: str, path: str) -> None:
     kept = harness.folder / "kept"
     kept.touch()
     kept.chmod(0o666)
+    (harness.folder / "out").mkdir()
+    (harness.folder / "out").chmod(0o777)
+    (harness.folder / "out" / "link").symlink_to("../kept")
+    (harness.folder / "out" / "dangling").symlink_to("../made")
+    (harness.folder / "up").symlink_to(harness.folder)
     done = harness.contained("python", "-I", "-S", "-c", program, policy={"writes": True})
     assert done.code == 0, done
     assert [line[:2] for line in told(harness, done.report)] == [(call, path)]
-    assert (
-        harness.contained("python", "-I", "-S", "-c", "open('kept').read()", policy={"writes": True}).report["files"]
-        == []
-    )
+
+
+HARMLESS = """
+import os
+open("kept").read(); open("out/link").read()
+open("/dev/null", "w").close()
+read, write = os.pipe()
+os.ftruncate(os.memfd_create("memory"), 10)
+for name in (f"/dev/fd/{write}", f"/proc/self/fd/{write}"):
+    open(name, "w").close()
+"""
+
+
+def test_reading_and_writing_to_no_file_is_no_write(harness: Harness) -> None:
+    (harness.folder / "kept").touch()
+    (harness.folder / "out").mkdir()
+    (harness.folder / "out" / "link").symlink_to("../kept")
+    done = harness.contained("python", "-I", "-S", "-c", HARMLESS, policy={"writes": True})
+    assert done.code == 0, done
+    assert [path for one in done.report["files"] for path in one["paths"] if not path.startswith("/dev/fd/")] == []
+
+
+RAW = """
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+for name in ("m", "n", "p"):
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+os.close(libc.syscall(85, b"m", 0o600))
+os.close(libc.syscall(2, b"n", os.O_WRONLY | os.O_TRUNC, 0))
+assert libc.syscall(316, -100, b"n", -100, b"p", 2) == 0
+assert libc.syscall(87, ctypes.c_void_p(16)) == -1 and ctypes.get_errno() == 14
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the calls are numbered for x86_64")
+def test_calls_that_no_library_makes_are_seen_and_an_unreadable_path_is_unresolved(harness: Harness) -> None:
+    done = harness.contained("python", "-c", RAW)
+    assert (done.code, done.report["faults"]) == (0, []), done
+    assert told(harness, done.report) == [
+        ("creat", "m", ""),
+        ("open", "n", "O_WRONLY|O_TRUNC"),
+        ("renameat2", "n", "p", ""),
+        ("unlink", "(unresolved)", ""),
+    ]
