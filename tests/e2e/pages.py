@@ -126,8 +126,10 @@ def _script(page: Sequence[Step]) -> Iterator[str]:
 
 def _waiting(command: Command) -> str:
     """A server in the background is there before the next command, as it is for a person who types."""
-    until = f"until (: < /dev/tcp/127.0.0.1/{command.port}) 2>/dev/null; do sleep 0.05; done"
-    return f"{command.words}\n{until}" if command.port else command.words
+    if not command.port:
+        return command.words
+    there = f"(: < /dev/tcp/127.0.0.1/{command.port}) 2>/dev/null"
+    return f"{command.words}\nuntil {there}; do kill -0 $! || break; sleep 0.05; done\n{there}"
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
