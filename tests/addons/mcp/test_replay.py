@@ -375,6 +375,27 @@ def test_a_push_keeps_its_distance_to_the_last_answer(play: Play, growing: Lane)
     assert play(growing, scenario).finished() == []
 
 
+def test_updates_of_a_subscribed_resource_come_at_their_place_and_no_earlier(play: Play, recorded: Recorded) -> None:
+    lane = recorded(
+        ("agent", request(1, "resources/subscribe", {"uri": "note://x"})),
+        ("server", {"id": 1, "result": {}}),
+        ("agent", tool_call(2, "touch")),
+        ("server", note("notifications/resources/updated", uri="note://x")),
+        ("server", said(2, "touched")),
+    )
+
+    async def scenario(playing: Playing) -> None:
+        playing.receive(request(1, "resources/subscribe", {"uri": "note://x"}))
+        await playing.peer.until(1)
+        playing.receive(tool_call(2, "touch"))
+        await playing.peer.until(3)
+
+    playing = play(lane, scenario)
+    assert [each[0] for each in playing.peer.got] == ["answer", "sent", "answer"]
+    assert playing.peer.messages == [note("notifications/resources/updated", uri="note://x")]
+    assert playing.finished() == []
+
+
 # cancellation
 
 
