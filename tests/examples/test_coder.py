@@ -105,7 +105,7 @@ def test_it_answers_the_same_over_the_wire_in_every_api(path: str, stream: bool)
     replies = set[bytes]()
     for _ in range(2):
         with StandIn(coder.choose) as model:
-            connection = http.client.HTTPConnection("127.0.0.1", model.server_port, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", model.server_port, timeout=60)
             connection.request("POST", path, json.dumps(body).encode())
             reply = connection.getresponse()
             assert reply.status == 200

@@ -24,7 +24,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(model: StandIn, method: str, path: str, body: JsonValue = None) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", model.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", model.server_port, timeout=60)
     try:
         connection.request(method, path, json.dumps(body).encode() if body is not None else None)
         reply = connection.getresponse()

@@ -42,7 +42,7 @@ class MemoryPeer:
 
     async def until(self, count: int) -> None:
         """Wait until so many things came."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(self.got) < count:
                 await asyncio.sleep(0.002)
 

@@ -64,7 +64,7 @@ async def send(
     connection.send(h11.EndOfMessage())
     status, found, received = 0, dict[str, str](), b""
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while until is None or until not in received:
                 event = connection.next_event()
                 if event is h11.NEED_DATA:
@@ -431,7 +431,7 @@ class TestRecord:
         async def scenario(address: tuple[str, int]) -> None:
             session = await opened(address)
             waiting = asyncio.create_task(send(address, "POST", tool_call(1, "a"), mcp_session_id=session))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await called.wait()
             if how == "DELETE":
                 await send(address, "DELETE", mcp_session_id=session)
@@ -539,7 +539,7 @@ class TestRecord:
             session = await opened(address)
             stream = await send(address, "GET", mcp_session_id=session, until=b"list_changed")
             assert stream.events == [note("notifications/tools/list_changed")]
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await gone.wait()
 
         result = recording(tmp_path, Pushing(plain), scenario)

@@ -77,7 +77,7 @@ class Spawned:
     async def line(self) -> bytes:
         """The next line; empty at the end."""
         assert self.process.stdout is not None
-        return await asyncio.wait_for(self.process.stdout.readline(), 20)
+        return await asyncio.wait_for(self.process.stdout.readline(), 60)
 
     async def hear(self) -> dict[str, JsonValue]:
         """The next message."""
@@ -98,7 +98,7 @@ class Spawned:
 
     async def end(self) -> tuple[bytes, bytes]:
         """Wait until it is gone, which it is with its lane; the rest of what it wrote."""
-        return await asyncio.wait_for(self.process.communicate(), 20)
+        return await asyncio.wait_for(self.process.communicate(), 60)
 
     async def call(self, id_: int, tool: str = "go", **arguments: JsonValue) -> None:
         """Send a tool call."""
