@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e import groups
 from tests.e2e.scenario import BIN, PATIENCE_S, Scenario, node, python, shell
 
 type New = Callable[..., Scenario]
@@ -42,12 +43,12 @@ def aimock(tmp_path: Path, node_modules: Path) -> Iterator[tuple[str, subprocess
     program = node_modules / "@copilotkit/aimock/dist/cli.js"
     command = [str(word) for word in (BIN / "node", program, "-p", "0", "-f", script, "--strict")]
     with (tmp_path / "aimock.log").open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=shell(tmp_path / "aimock-home"))
+        home = shell(tmp_path / "aimock-home")
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=home, start_new_session=True)
     try:
         yield _address(tmp_path / "aimock.log", process), process
     finally:
-        process.kill()
-        process.wait()
+        groups.end(process)
 
 
 def _address(log: Path, process: subprocess.Popen[bytes]) -> str:
@@ -67,8 +68,7 @@ def test_its_random_ids_come_back_the_same(
     flow = scenario(agent, [*calls, "assert: reply contains 31 degrees"])
     recorded = flow.record(FLOWPROOF_AGENT_UPSTREAM=url)
     assert recorded.code == 0, recorded.said
-    server.kill()
-    server.wait()
+    groups.end(server)
     replayed = flow.run()
     assert (replayed.code, replayed.printed) == (0, recorded.printed), replayed.said
 

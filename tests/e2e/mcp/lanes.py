@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from tests.e2e import groups
+
 from flowproof_addons.trace.model import JsonValue
 
 HERE = Path(__file__).parent
@@ -40,21 +42,18 @@ def listen(argv: Sequence[str], env: Mapping[str, str]) -> Listening:
         port = probe.getsockname()[1]
     filled = [word.replace("{port}", str(port)) for word in argv]
     environment = os.environ | {name: value.replace("{port}", str(port)) for name, value in env.items()}
-    process = subprocess.Popen(filled, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        filled, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
-            return Listening(f"http://127.0.0.1:{port}/mcp", partial(_end, process))
+            return Listening(f"http://127.0.0.1:{port}/mcp", partial(groups.end, process))
         except OSError:
             time.sleep(0.02)
-    _end(process)
+    groups.end(process)
     raise AssertionError(f"{argv} does not listen")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    process.wait()
 
 
 @dataclass(slots=True)
