@@ -68,6 +68,8 @@ class Diagnosis:
     """Per tool: how often an adapter called it."""
     port: int = 0
     """The fixed port of a spec, where its agent expects the model."""
+    declared: tuple[str, ...] = ()
+    """Hosts of `agent.allow_egress` that it looked up, and was let through to."""
     machine: str = ""
     """Where this agent cannot be contained: what holds one that can be."""
 
@@ -124,6 +126,7 @@ def diagnose(patient: Patient, first: Examination, second: Examination | None = 
         adapter=patient.adapter,
         tools=Counter(event.tool for event in first.agent.events if isinstance(event, Decided)),
         port=patient.port,
+        declared=tuple(dict.fromkeys(asked.name for asked in first.contained.names if asked.declared)),
         machine=machine,
     )
 

@@ -69,8 +69,10 @@ def _arrival(arrival: Arrival) -> str:
 
 
 def _elsewhere(diagnosis: Diagnosis) -> list[str]:
-    if diagnosis.elsewhere:
-        return [_violation(one) for one in diagnosis.elsewhere]
+    seen = [_violation(one) for one in diagnosis.elsewhere]
+    seen += [f"{name}, not refused: agent.allow_egress has it" for name in diagnosis.declared]
+    if seen:
+        return seen
     return ["nothing"] if diagnosis.observed else ["not known: nothing here can see the agent's connections"]
 
 

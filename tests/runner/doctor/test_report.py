@@ -23,6 +23,7 @@ FULL = replace(
     arrivals=(TURN, SIDE),
     retries=3,
     elsewhere=(Violation("198.51.100.9:443", "tcp", chain=(Process(7, "curl"),), name="api.example.com", count=2),),
+    declared=("tools.example.com",),
     lanes={"files": 4, "mail": 0},
     variations=(Variation("messages[0].content", "two dates", "2026-12-01", "2026-12-02", PIN, 1),),
     runs=2,
@@ -45,6 +46,7 @@ def test_everything_that_was_seen_is_told() -> None:
         "clock      honoured by no process of the agent: it works for Python and Node\n"
         "retries    3: requests that were sent again\n"
         "elsewhere  198.51.100.9:443 (api.example.com) tcp, refused, 2 times, by curl\n"
+        "           tools.example.com, not refused: agent.allow_egress has it\n"
         "MCP        files: contacted, 4 messages\n"
         "           mail: not contacted\n"
         "varied     turn 1: messages[0].content (two dates): '2026-12-01' / '2026-12-02'\n"
