@@ -60,6 +60,17 @@ def test_a_named_spec_is_a_test(project: pytest.Pytester) -> None:
     assert len(list(project.path.glob(".flowproof/runs/*/report.json"))) == 2  # the run, and `latest`
 
 
+def test_every_option_bears_our_name() -> None:
+    from _pytest.config.argparsing import Parser
+
+    from flowproof_runner import pytest_plugin
+
+    parser = Parser(_ispytest=True)
+    pytest_plugin.pytest_addoption(parser)
+    names = [name for option in parser.getgroup("flowproof").options for name in option.names()]
+    assert names and all(name.startswith("--flowproof-") for name in names)
+
+
 def test_specs_in_folders_are_left_alone_until_they_are_wanted(project: pytest.Pytester) -> None:
     assert project.runpytest_subprocess("--collect-only").ret == pytest.ExitCode.NO_TESTS_COLLECTED
     asked = project.runpytest_subprocess("--collect-only", "-q", "--flowproof-collect")
