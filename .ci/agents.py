@@ -9,7 +9,7 @@ import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from flowproof_runner.clients.profile import Profile, named
+from flowproof_runner.spec.clients.profile import Profile, named
 
 SPECS = Path(__file__).parents[1] / "specs" / "agents"
 

@@ -141,14 +141,15 @@ def _flow(
 ) -> FlowResult:
     # Imported here: a contract run needs none of it.
     from flowproof_addons.dialects.registry import default
-    from flowproof_runner import runs, selection
-    from flowproof_runner.boundary import Boundary
-    from flowproof_runner.boundary_process import BoundaryProcess
-    from flowproof_runner.cli.specs import given
-    from flowproof_runner.draft import unreadable
-    from flowproof_runner.flow import Flows
-    from flowproof_runner.plan import Surroundings
-    from flowproof_runner.spec.problems import SpecError
+    from flowproof_runner.boundary.client import Boundary
+    from flowproof_runner.boundary.process import BoundaryProcess
+    from flowproof_runner.flow.draft import unreadable
+    from flowproof_runner.flow.flows import Flows
+    from flowproof_runner.flow.plan import Surroundings
+    from flowproof_runner.invocation.specs import given
+    from flowproof_runner.reading.problems import SpecError
+    from flowproof_runner.records import runs
+    from flowproof_runner.targets import selection
 
     shell, start = dict(os.environ if env is None else env), (cwd or Path.cwd()).absolute()
     folder = runs.create(start, shell, datetime.now(UTC))

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from flowproof_runner import streams
+from flowproof_runner.program import streams
 
 if TYPE_CHECKING:
-    from flowproof_runner.ahead import Ahead
+    from flowproof_runner.boundary.ahead import Ahead
 
 
 def main() -> NoReturn:
@@ -21,7 +21,7 @@ def main() -> NoReturn:
     streams.prepare()
     if sys.argv[1:] == ["--version"]:
         sys.exit(_flushed(run(sys.argv[1:])))  # answered before anything heavy is imported
-    from flowproof_runner.interruption import Interrupted, interruptible
+    from flowproof_runner.program.interruption import Interrupted, interruptible
 
     try:
         with interruptible():
@@ -36,7 +36,7 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str], started: Ahead | None = None) -> int:
     """Run one command line; its exit code. `started`: a mitmdump for whoever wants one."""
     if list(arguments) == ["--version"]:
-        from flowproof_runner.version import version
+        from flowproof_runner.program.version import version
 
         return 0 if streams.tell(f"flowproof {version()}\n", sys.stdout) else 2
     from flowproof_addons import FlowproofError
@@ -49,7 +49,7 @@ def run(arguments: Sequence[str], started: Ahead | None = None) -> int:
         streams.nowhere(sys.stdout.fileno())  # `| head`: nobody is there to be told
         return 1
     except Exception as error:
-        from flowproof_runner import bugs
+        from flowproof_runner.program import bugs
 
         streams.tell(f"flowproof: {bugs.tell(error)}\n", sys.stderr)
     return 2
@@ -69,8 +69,8 @@ def _swept(arguments: Sequence[str]) -> int:
     try:
         if arguments[:1] not in (["run"], ["record"]):
             return run(arguments)
-        from flowproof_runner.ahead import ahead
-        from flowproof_runner.runs import root_of
+        from flowproof_runner.boundary.ahead import ahead
+        from flowproof_runner.records.runs import root_of
 
         with ahead(arguments, root_of(Path.cwd(), os.environ)) as started:
             return run(arguments, started)

@@ -26,8 +26,8 @@ import psutil
 from flowproof_addons.session import Session
 from flowproof_addons.trace import body, file
 from flowproof_addons.trace.model import Exchange, Trace
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
 
 PATH = "/v1/chat/completions"
 WARM = 50

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 from flowproof_addons.session import McpServer, Session
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Phase, Trace
-from flowproof_runner.boundary import Boundary, BoundarySession
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.client import Boundary, BoundarySession
+from flowproof_runner.boundary.process import BoundaryProcess
 
 SPAWNS = 15
 WARM = 20

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.agents import documented, install
 
-from flowproof_runner.clients.names import names
+from flowproof_runner.spec.clients.names import names
 from flowproof_runner.spec.file import load
 
 SPECS = install.HERE.parents[1] / "specs" / "agents"

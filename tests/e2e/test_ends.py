@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.scenario import PATIENCE_S, Scenario, Started, chat, python
 from tests.e2e.upstream import Hold, Upstream, sse, stream
 
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.process import BoundaryProcess
 
 type New = Callable[..., Scenario]
 

@@ -61,7 +61,7 @@ def flowproof(
 ) -> None:
     """Record an AI agent once, replay it offline for ever, fail on the first drift."""
     if version:
-        from flowproof_runner.version import version as read
+        from flowproof_runner.program.version import version as read
 
         print(f"flowproof {read()}")
         raise typer.Exit

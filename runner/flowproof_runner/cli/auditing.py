@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
-from flowproof_runner import controls, records, runs
-from flowproof_runner.audit import Declared, audit
-from flowproof_runner.collect import collect
+from flowproof_runner.controls import controls, records
+from flowproof_runner.controls.audit import Declared, audit
+from flowproof_runner.records import runs
 from flowproof_runner.report import audit as report
 from flowproof_runner.report import style
 from flowproof_runner.report.style import Style
 from flowproof_runner.spec.file import LoadedSpec, load
+from flowproof_runner.targets.specs import collect
 
 
 class NothingToAudit(FlowproofError):

@@ -23,7 +23,7 @@ def check(
     \b
     flowproof check flows --explain
     """
-    from flowproof_runner.checking import check as checked
+    from flowproof_runner.check.checking import check as checked
 
     found = checked(paths, explain=explain)
     for line in found.lines:

@@ -29,10 +29,10 @@ def test(
     flowproof contract test flows/a.flow.yaml --repeat 5
     """
     if file.name.endswith((".flow.yaml", ".flow.yml")):
-        from flowproof_runner.contract.flow_repeat import repeat as replayed
+        from flowproof_runner.cli.repeating import repeat as replayed
 
         raise typer.Exit(replayed(file, repeat))
-    from flowproof_runner.unplugged import unplugged
+    from flowproof_runner.program.unplugged import unplugged
 
     with unplugged():
         from flowproof_runner.contract.testing import run_file

@@ -4,50 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from flowproof_addons import FlowproofError
-from flowproof_runner import bugs, runs, selection
-from flowproof_runner.ahead import Ahead
-from flowproof_runner.boundary_process import BoundaryProcess
-from flowproof_runner.collect import collect
+from flowproof_runner.boundary.ahead import Ahead
+from flowproof_runner.boundary.process import BoundaryProcess
 from flowproof_runner.inspect.web import Web
-from flowproof_runner.jobs import parallel
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asked for."""
-
-    command: Literal["run", "record"]
-    paths: tuple[Path, ...]
-    jobs: str = "1"
-    keyword: str | None = None
-    fail_fast: bool = False
-    junit: Path | None = None
-    json: bool = False
-    record_missing: bool = False
-    html: Path | None = None
-    web: Web | None = None
-    """Run in mitmweb, and leave it open."""
-    twice: bool = False
-    write: bool = False
-    interactive: bool = False
-    """Record a conversation that is typed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """When, where and in which environment the invocation began."""
-
-    shell: Mapping[str, str] = field(repr=False)
-    folder: Path
-    at: datetime
-    clock_s: float
+from flowproof_runner.invocation.asked import Options, Start
+from flowproof_runner.invocation.jobs import parallel
+from flowproof_runner.program import bugs
+from flowproof_runner.records import runs
+from flowproof_runner.targets import selection
+from flowproof_runner.targets.specs import collect
 
 
 def execute(options: Options, started: Ahead | None = None) -> int:
@@ -58,7 +27,7 @@ def execute(options: Options, started: Ahead | None = None) -> int:
     try:
         return _execute(options, started)
     except FlowproofError as error:
-        from flowproof_runner.cli.publish import ReportError, failure
+        from flowproof_runner.invocation.publish import ReportError, failure
 
         if options.json and not isinstance(error, ReportError):
             print(failure(error), end="", flush=True)
@@ -77,7 +46,7 @@ def _execute(options: Options, started: Ahead | None) -> int:
             from flowproof_runner.interactive.command import author
 
             return author(options, start, paths, folder, process)
-        from flowproof_runner.cli.flows import run_flows
+        from flowproof_runner.invocation.running import run_flows
 
         return run_flows(options, start, jobs, paths, wanted, folder, process)
 

@@ -34,7 +34,7 @@ def inspect(
     flowproof mcp inspect --header 'Authorization: Bearer …' -- https://tools.example.com/mcp
     """
     from flowproof_runner.mcp.inspection import inspect as ask
-    from flowproof_runner.mcp.words import lines
+    from flowproof_runner.surface.words import lines
 
     found = ask(_target(server, header, timeout))
     if as_json:
@@ -61,9 +61,9 @@ def snapshot(
     flowproof mcp snapshot snapshots/fs.json -- npx -y @modelcontextprotocol/server-filesystem .
     """
     from flowproof_runner.findings import Exit
-    from flowproof_runner.mcp.drift import drift
     from flowproof_runner.mcp.inspection import inspect_both as ask
-    from flowproof_runner.mcp.surface import load, save
+    from flowproof_runner.surface.drift import drift
+    from flowproof_runner.surface.surface import load, save
 
     before = load(file) if check or file.exists() else None
     found = ask(_target(server, header, timeout))

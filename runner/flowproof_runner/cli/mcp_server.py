@@ -28,7 +28,7 @@ def mcp_server(
     flowproof mcp-server --root .
     """
     try:
-        from flowproof_runner.mcp_server import serve
+        from flowproof_runner.mcp_server.server import serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise

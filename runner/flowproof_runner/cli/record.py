@@ -43,8 +43,9 @@ def record(
     flowproof record flows --twice --write           and pin what varies
     flowproof record chat.flow.yaml --interactive    author a conversation by typing it
     """
-    from flowproof_runner.cli.execute import Options, execute
+    from flowproof_runner.cli.execute import execute
     from flowproof_runner.inspect.web import asked
+    from flowproof_runner.invocation.asked import Options
 
     if write and not twice:
         raise typer.BadParameter("--write goes with --twice")

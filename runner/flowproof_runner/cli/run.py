@@ -50,8 +50,9 @@ def run(
             " (the agent's requests depend on time, order or chance), and trying again would hide it. Pin what may"
             " differ (docs/matching.md), or make the agent send the same request twice"
         )
-    from flowproof_runner.cli.execute import Options, execute
+    from flowproof_runner.cli.execute import execute
     from flowproof_runner.inspect.web import asked
+    from flowproof_runner.invocation.asked import Options
 
     raise typer.Exit(
         execute(

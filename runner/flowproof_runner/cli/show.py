@@ -24,6 +24,6 @@ def show(
     flowproof show                     the latest run
     flowproof show flows/a.flow.yaml   a spec's cassette
     """
-    from flowproof_runner.cli.showing import show as shown
+    from flowproof_runner.inspect.showing import show as shown
 
     print(shown(target, full=full), end="")

@@ -9,7 +9,7 @@ from flowproof_runner.contract.expect01 import Expect01
 from flowproof_runner.contract.grammar import OneServer
 from flowproof_runner.contract.import01 import import_expect
 from flowproof_runner.expectations.contract.model import Contract
-from flowproof_runner.spec.problems import Complaint, Loc
+from flowproof_runner.reading.problems import Complaint, Loc
 
 
 class Envelope01(OneServer):

@@ -11,8 +11,8 @@ from pydantic import model_validator
 from flowproof_runner.contract.grammar import Envelope, OneServer, Redaction
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.model import Contract
-from flowproof_runner.spec.fields import Words
-from flowproof_runner.spec.problems import Complaint, Loc, refuse
+from flowproof_runner.reading.fields import Words
+from flowproof_runner.reading.problems import Complaint, Loc, refuse
 
 
 class Written02(Envelope):

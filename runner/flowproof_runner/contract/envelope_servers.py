@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from flowproof_runner.contract.envelope02 import Written02
 from flowproof_runner.contract.servers import CALL_S, STARTUP_S, AnsweringServer
 from flowproof_runner.expectations.contract.model import Lane
+from flowproof_runner.reading.problems import Complaint, refuse
 from flowproof_runner.spec.mcp import Server
-from flowproof_runner.spec.problems import Complaint, refuse
 
 
 class EnvelopeServers(Written02):

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from flowproof_runner.spec.fields import Flag, Json, Object, Part, Whole, Words
-from flowproof_runner.spec.problems import Complaint, refuse
+from flowproof_runner.reading.fields import Flag, Json, Object, Part, Whole, Words
+from flowproof_runner.reading.problems import Complaint, refuse
 
 Count = Annotated[Whole, Field(ge=0)]
 Paths = Annotated[tuple[Words, ...], Field(min_length=1)]

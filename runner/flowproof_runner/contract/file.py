@@ -18,12 +18,12 @@ from flowproof_runner.contract.servers import AnsweringServer
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.lint import Surroundings, enforceable, lint, place
 from flowproof_runner.expectations.contract.model import Budget, Contract, Lane, Outcome
-from flowproof_runner.spec import errors
-from flowproof_runner.spec.document import Document, Place
-from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
-from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import Scalar
-from flowproof_runner.unplugged import unplugged
+from flowproof_runner.program.unplugged import unplugged
+from flowproof_runner.reading import errors
+from flowproof_runner.reading.document import Document, Place
+from flowproof_runner.reading.problems import Complaint, Loc, Problem, SpecError
+from flowproof_runner.reading.reader import read
+from flowproof_runner.reading.scalars import Scalar
 
 if TYPE_CHECKING:
     from flowproof_runner.expectations.contract.gate import Enforced

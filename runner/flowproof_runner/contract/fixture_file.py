@@ -9,10 +9,10 @@ from pathlib import Path
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.drivers.fixtures import Case
-from flowproof_runner.expectations.matchers import subset
-from flowproof_runner.spec.problems import Complaint, Loc, SpecError
-from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import value
+from flowproof_runner.matchers.matchers import subset
+from flowproof_runner.reading.problems import Complaint, Loc, SpecError
+from flowproof_runner.reading.reader import read
+from flowproof_runner.reading.scalars import value
 
 
 @dataclass

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from flowproof_runner.contract.servers import AnsweringServer
 from flowproof_runner.expectations.contract.model import Contract, Lane
-from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Text, Words
-from flowproof_runner.spec.problems import Complaint, Loc
+from flowproof_runner.reading.fields import Counted, Flag, Json, Object, Part, Text, Words
+from flowproof_runner.reading.problems import Complaint, Loc
 
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 

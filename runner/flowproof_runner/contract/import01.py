@@ -29,7 +29,7 @@ from flowproof_runner.expectations.contract.terms import (
     Scope,
     disjunction,
 )
-from flowproof_runner.spec.problems import Complaint, Loc
+from flowproof_runner.reading.problems import Complaint, Loc
 
 
 def import_expect(expect: Expect01, where: Callable[[Loc], str]) -> tuple[Contract, tuple[Complaint, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
-from flowproof_runner import writing
+from flowproof_runner.program import writing
 
 _CONTRACT = """\
 schemaVersion: "0.2"

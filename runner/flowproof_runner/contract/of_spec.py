@@ -12,14 +12,14 @@ from flowproof_runner.contract.fixture_file import read_value
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import Surroundings, lint, place
 from flowproof_runner.expectations.contract.model import Contract, Lane
-from flowproof_runner.spec import errors
-from flowproof_runner.spec.document import Document
-from flowproof_runner.spec.fields import Part
+from flowproof_runner.reading import errors
+from flowproof_runner.reading.document import Document
+from flowproof_runner.reading.fields import Part
+from flowproof_runner.reading.problems import Complaint, Loc, Problem, SpecError
+from flowproof_runner.reading.reader import read
+from flowproof_runner.reading.scalars import Node
 from flowproof_runner.spec.file import LoadedSpec, text_of
 from flowproof_runner.spec.mcp import Server
-from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
-from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import Node
 
 
 class _Holder(Part):

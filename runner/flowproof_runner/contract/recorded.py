@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace.model import Trace
-from flowproof_runner import extensions
 from flowproof_runner.contract.events01 import from_rows
 from flowproof_runner.evidence.adapter import with_adapter
 from flowproof_runner.evidence.build import LaneReader, build
@@ -15,7 +14,8 @@ from flowproof_runner.evidence.outcome import with_outcome
 from flowproof_runner.mcp.evidence import reader
 from flowproof_runner.spec import session
 from flowproof_runner.spec.file import LoadedSpec
-from flowproof_runner.suite import Suites
+from flowproof_runner.suite import extensions
+from flowproof_runner.suite.file import Suites
 
 
 def evidence_of(spec: LoadedSpec, trace: Trace) -> Evidence:

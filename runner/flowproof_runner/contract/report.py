@@ -16,7 +16,7 @@ from flowproof_addons.trace.redact import Redactor
 from flowproof_runner.contract.events01 import to_rows
 from flowproof_runner.contract.run import ContractRun
 from flowproof_runner.findings import Finding
-from flowproof_runner.version import version
+from flowproof_runner.program.version import version
 
 FOLDER = Path(".flowproof") / "contracts"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.model import Lane
-from flowproof_runner.spec.problems import Loc
+from flowproof_runner.reading.problems import Loc
 
 STARTUP_S = 5.0
 CALL_S = 60.0

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner import writing
 from flowproof_runner.drivers.backend import BackendContext
 from flowproof_runner.drivers.mcp_backend import McpBackend, StdioServer
-from flowproof_runner.expectations.contract.catalogue import canonical_tool
+from flowproof_runner.program import writing
+from flowproof_runner.surface.canonical import canonical_tool
 
 
 def snapshot(path: Path, command: tuple[str, ...], timeout_s: float) -> int:

@@ -12,9 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import containing, extensions
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
 from flowproof_runner.containment import tier
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.doctor.diagnosis import diagnose
@@ -22,12 +21,15 @@ from flowproof_runner.doctor.examination import examine
 from flowproof_runner.doctor.patient import PROMPT, UNCONTAINED, Patient, of_adapter, of_command, of_url
 from flowproof_runner.doctor.report import render
 from flowproof_runner.doctor.standin import standin
+from flowproof_runner.flow import containing
+from flowproof_runner.flow.plan import Surroundings, directory
 from flowproof_runner.habitat import of_spec
 from flowproof_runner.mcp.servers import servers
-from flowproof_runner.plan import Surroundings, directory
-from flowproof_runner.spec import fields, resolve
+from flowproof_runner.reading import fields
+from flowproof_runner.spec import resolve
 from flowproof_runner.spec.file import load
-from flowproof_runner.suite import Suites
+from flowproof_runner.suite import extensions
+from flowproof_runner.suite.file import Suites
 
 _TIMEOUT_S = 60.0
 _DURATION: TypeAdapter[float] = TypeAdapter(fields.Duration)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from flowproof_addons.trace.model import Exchange, JsonValue
-from flowproof_runner.clients.profile import recognised
 from flowproof_runner.containment.report import Violation, enforced
 from flowproof_runner.doctor import via
 from flowproof_runner.doctor.examination import Examination
@@ -17,6 +16,7 @@ from flowproof_runner.doctor.varied import Variation, varied
 from flowproof_runner.drivers.base import Ending
 from flowproof_runner.evidence.model import Decided
 from flowproof_runner.findings import Exit
+from flowproof_runner.spec.clients.profile import recognised
 
 _NO_SOCKET = 426
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.drivers.backend import Answer, BackendContext, Discovery, NoSuchTool
-from flowproof_runner.expectations.matchers import json_text, subset
+from flowproof_runner.matchers.matchers import json_text, subset
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from flowproof_runner.evidence.conversation import Answered, Conversations
 from flowproof_runner.evidence.growth import History
 from flowproof_runner.evidence.model import MODEL, AnyEvent, Asked, Decided, Diverged, Evidence, Faulted, Replied, Told
 from flowproof_runner.evidence.names import aliases
-from flowproof_runner.expectations.matchers import equal
+from flowproof_runner.matchers.matchers import equal
 
 
 @dataclass(frozen=True, slots=True)

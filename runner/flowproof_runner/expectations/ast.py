@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from flowproof_runner.expectations.matchers import Matcher
-from flowproof_runner.expectations.path import Path
+from flowproof_runner.matchers.matchers import Matcher
+from flowproof_runner.matchers.path import Path
 
 type Subject = Literal["arguments", "result", "is_error"]
 """What a clause looks into: a call's arguments, its result, or whether the result was an error."""

@@ -12,8 +12,8 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import ADAPTER, Asked, Decided, Dispatched, Evidence, Returned, Told
 from flowproof_runner.evidence.names import named, reached
 from flowproof_runner.expectations.ast import CallAssertion, Clause
-from flowproof_runner.expectations.matchers import holds
-from flowproof_runner.expectations.path import MISSING, Missing
+from flowproof_runner.matchers.matchers import holds
+from flowproof_runner.matchers.path import MISSING, Missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from flowproof_runner.expectations.ast import CallAssertion, Clause
 from flowproof_runner.expectations.calls import Call, asked_for, clause_holds, looked_at, meets
-from flowproof_runner.expectations.path import Missing
 from flowproof_runner.expectations.words import shown, subject_words
+from flowproof_runner.matchers.path import Missing
 
 _SHOWN = 5
 

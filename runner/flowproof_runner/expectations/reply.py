@@ -6,9 +6,9 @@ from flowproof_runner.evidence.conclusion import main_thread, reply
 from flowproof_runner.evidence.model import Decided, Evidence, Replied
 from flowproof_runner.expectations.ast import PlacedStep, ReplyAssertion
 from flowproof_runner.expectations.judgement import Judgement, StepResult
-from flowproof_runner.expectations.matchers import holds
 from flowproof_runner.expectations.words import reply_words, shown, step_words
 from flowproof_runner.findings import Finding
+from flowproof_runner.matchers.matchers import holds
 
 
 def judged(placed: PlacedStep, assertion: ReplyAssertion, evidence: Evidence) -> Judgement:

@@ -17,7 +17,7 @@ from flowproof_runner.expectations.ast import (
     ReplyAssertion,
     Step,
 )
-from flowproof_runner.expectations.matchers import (
+from flowproof_runner.matchers.matchers import (
     Absent,
     Compares,
     Contains,
@@ -33,7 +33,7 @@ from flowproof_runner.expectations.matchers import (
     json_text,
     literal,
 )
-from flowproof_runner.expectations.path import Missing, quote
+from flowproof_runner.matchers.path import Missing, quote
 
 
 def words(matcher: Matcher) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from flowproof_runner.clients.profile import client_of
 from flowproof_runner.habitat.habitat import Wanted
+from flowproof_runner.spec.clients.profile import client_of
 from flowproof_runner.spec.file import SUFFIXES, LoadedSpec
 
 

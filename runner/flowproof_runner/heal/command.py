@@ -10,23 +10,25 @@ from pathlib import Path
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import runs, selection, streams, writing
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
-from flowproof_runner.cli.specs import Given, given
-from flowproof_runner.collect import collect
-from flowproof_runner.draft import skipped, unreadable
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
 from flowproof_runner.findings import Exit
-from flowproof_runner.flow import Flows
+from flowproof_runner.flow.draft import skipped, unreadable
+from flowproof_runner.flow.flows import Flows
+from flowproof_runner.flow.plan import Surroundings
 from flowproof_runner.heal import summary
 from flowproof_runner.heal.proposal import Proposal, propose
-from flowproof_runner.invocation import Invocation, Job
-from flowproof_runner.jobs import parallel
-from flowproof_runner.plan import Surroundings
+from flowproof_runner.invocation.invocation import Invocation, Job
+from flowproof_runner.invocation.jobs import parallel
+from flowproof_runner.invocation.specs import Given, given
+from flowproof_runner.program import streams, writing
+from flowproof_runner.reading.problems import SpecError
+from flowproof_runner.records import runs
 from flowproof_runner.report import style
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import FlowResult
-from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.targets import selection
+from flowproof_runner.targets.specs import collect
 
 
 def heal(paths: Sequence[Path], *, apply: bool, markdown: Path | None, jobs: str = "1") -> int:

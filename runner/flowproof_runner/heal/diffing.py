@@ -9,10 +9,11 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
-from flowproof_runner import extensions, targets
+from flowproof_runner.records.story import tell
 from flowproof_runner.report import style
 from flowproof_runner.report.style import Style
-from flowproof_runner.story import tell
+from flowproof_runner.targets import extensions as extensions_found
+from flowproof_runner.targets import traces as targets
 from flowproof_runner.trajectory import render
 from flowproof_runner.trajectory.change import Difference
 from flowproof_runner.trajectory.difference import difference
@@ -36,7 +37,7 @@ def between(before: Path, after: Path) -> Difference:
     """How two traces differ. Raises FlowproofError if one cannot be read."""
     registry = default()
     for path in (before, after):
-        extensions.admit_for(path)
+        extensions_found.admit_for(path)
     first, second = (read(tell(file.load(path), registry)) for path in (before, after))
     return difference(first, second)
 

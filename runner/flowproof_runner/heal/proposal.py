@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from flowproof_addons.trace import file
-from flowproof_runner import cassette
-from flowproof_runner.flow import PROPOSAL, Flows
+from flowproof_runner.flow import cassette
+from flowproof_runner.flow.flows import PROPOSAL, Flows
 from flowproof_runner.heal.diffing import between
 from flowproof_runner.result import FlowResult, StepResult
 from flowproof_runner.spec.file import LoadedSpec

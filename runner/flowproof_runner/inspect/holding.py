@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.interruption import Interrupted
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.program.interruption import Interrupted
 
 
 def announce(boundary: Boundary, out: TextIO) -> None:

@@ -7,12 +7,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flowproof_runner import extensions, targets
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
 from flowproof_runner.inspect.holding import hold
 from flowproof_runner.inspect.web import Web
 from flowproof_runner.report import words
+from flowproof_runner.targets import extensions as extensions_found
+from flowproof_runner.targets import traces as targets
 
 
 def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, str]) -> None:
@@ -30,7 +31,7 @@ def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, st
         Boundary(process) as boundary,
     ):
         for each in found:
-            extensions.admit_for(each, boundary)
+            extensions_found.admit_for(each, boundary)
         count = sum(boundary.show(trace, name(trace), several=len(shown) > 1) for trace in shown)
         told = f"{words.number(count, 'request')} of {words.number(len(shown), 'trace')}"
         print(f"{told} in mitmweb", flush=True)

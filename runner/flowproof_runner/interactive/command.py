@@ -10,20 +10,22 @@ from pathlib import Path
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace import file
-from flowproof_runner import cassette, runs, streams, writing
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
-from flowproof_runner.cli.execute import Options, Start
-from flowproof_runner.cli.flows import summed
-from flowproof_runner.cli.publish import Outlet
-from flowproof_runner.flow import Flows
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
+from flowproof_runner.flow import cassette
+from flowproof_runner.flow.flows import Flows
+from flowproof_runner.flow.plan import Surroundings
 from flowproof_runner.interactive import proposed
 from flowproof_runner.interactive.typist import Typist
-from flowproof_runner.plan import Surroundings
+from flowproof_runner.invocation.asked import Options, Start
+from flowproof_runner.invocation.publish import Outlet
+from flowproof_runner.invocation.running import summed
+from flowproof_runner.program import streams, writing
+from flowproof_runner.records import runs
+from flowproof_runner.records.story import tell
 from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.file import LoadedSpec, digest, load, text_of
-from flowproof_runner.story import tell
-from flowproof_runner.suite import Suites
+from flowproof_runner.suite.file import Suites
 
 
 class InteractiveError(FlowproofError):

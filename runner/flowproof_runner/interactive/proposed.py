@@ -13,8 +13,8 @@ from flowproof_runner.evidence import scope
 from flowproof_runner.evidence.conclusion import reply
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.calls import calls
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.spec.file import of_text
-from flowproof_runner.spec.problems import SpecError
 from flowproof_runner.spec.tools import TOOL
 
 type Entry = dict[str, object]

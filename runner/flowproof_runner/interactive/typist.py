@@ -12,8 +12,9 @@ from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace import journal
 from flowproof_addons.trace.json_value import compact
-from flowproof_runner import streams, tally
 from flowproof_runner.drivers.tail import clean
+from flowproof_runner.flow import tally
+from flowproof_runner.program import streams
 
 
 class TypedError(FlowproofError):

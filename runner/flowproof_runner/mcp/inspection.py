@@ -12,7 +12,7 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.drivers.mcp_client import PROTOCOL, Client, McpFailure, Wire
 from flowproof_runner.drivers.mcp_http import HttpWire
 from flowproof_runner.drivers.mcp_stdio import StdioWire
-from flowproof_runner.mcp.surface import Surface, surface
+from flowproof_runner.surface.surface import Surface, surface
 
 MODERN = "2026-07-28"
 _PAGES = 1000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flowproof_runner import cassette
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.contract.recorded import evidence_of
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.judge import judge
 from flowproof_runner.findings import Finding
+from flowproof_runner.flow import cassette
 from flowproof_runner.mutate.score import Subject
 from flowproof_runner.mutate.worlds import Visit, WorldsError
 from flowproof_runner.spec.file import load

@@ -16,14 +16,14 @@ from flowproof_runner.contract.fixture_file import FixtureReader
 from flowproof_runner.contract.run import ContractRun, run
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.contract.view import View
-from flowproof_runner.expectations.matchers import subset
 from flowproof_runner.findings import Finding
+from flowproof_runner.matchers.matchers import subset
 from flowproof_runner.mutate.equivalence import Fingerprint, equivalent
 from flowproof_runner.mutate.score import reading
-from flowproof_runner.spec import errors
-from flowproof_runner.spec.fields import Flag, Json, Part, Whole, Words
-from flowproof_runner.spec.problems import SpecError
-from flowproof_runner.spec.reader import read
+from flowproof_runner.reading import errors
+from flowproof_runner.reading.fields import Flag, Json, Part, Whole, Words
+from flowproof_runner.reading.problems import SpecError
+from flowproof_runner.reading.reader import read
 
 
 class WorldsError(FlowproofError):

@@ -10,11 +10,11 @@ import pytest
 from _pytest._code.code import TerminalRepr  # pytest names it in its own public signature and exports it nowhere
 
 from flowproof_addons import FlowproofError
-from flowproof_runner import plan
+from flowproof_runner.flow import plan
 from flowproof_runner.pytest_plugin import flowing, recording
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.file import LoadedSpec, load
-from flowproof_runner.spec.problems import SpecError
 
 
 class FlowFailed(Exception):

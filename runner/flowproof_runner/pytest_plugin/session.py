@@ -11,18 +11,20 @@ from typing import Literal
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.dialects.registry import default
-from flowproof_runner import causes, runs, selection, writing
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
-from flowproof_runner.cli.specs import given
-from flowproof_runner.draft import relative, unreadable
-from flowproof_runner.flow import Flows
-from flowproof_runner.plan import Surroundings
-from flowproof_runner.report import console, json
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
+from flowproof_runner.flow.draft import relative, unreadable
+from flowproof_runner.flow.flows import Flows
+from flowproof_runner.flow.plan import Surroundings
+from flowproof_runner.invocation.specs import given
+from flowproof_runner.program import writing
+from flowproof_runner.program.version import version
+from flowproof_runner.reading.problems import SpecError
+from flowproof_runner.records import runs
+from flowproof_runner.report import causes, console, json
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import FlowResult, RunResult, overall
-from flowproof_runner.spec.problems import SpecError
-from flowproof_runner.version import version
+from flowproof_runner.targets import selection
 
 type Recording = Literal["never", "missing", "all"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.audit import Audit, Line, State
+from flowproof_runner.controls.audit import Audit, Line, State
 from flowproof_runner.drivers.tail import clean
 from flowproof_runner.report import words
 from flowproof_runner.report.style import Colour, Style

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from flowproof_runner import causes
 from flowproof_runner.drivers.tail import clean
 from flowproof_runner.findings import Verdict
-from flowproof_runner.report import words
+from flowproof_runner.report import causes, words
 from flowproof_runner.report.style import Colour, Style
 from flowproof_runner.result import AgentEnd, FindingResult, FlowResult, PinUse, RunResult, SharedCause
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Hashable, Iterator
 
-from flowproof_runner import causes
-from flowproof_runner.report import words
+from flowproof_runner.report import causes, words
 from flowproof_runner.result import FindingResult, FlowResult, RunResult, SharedCause
 
 _WORDS = {"pass": "✅ pass", "fail": "❌ fail", "error": "💥 error", "skip": "⏭️ skip"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from flowproof_runner.program.version import version
 from flowproof_runner.result import SCHEMA, RunResult
-from flowproof_runner.version import version
 
 _LONE = re.compile("[\ud800-\udfff]")
 

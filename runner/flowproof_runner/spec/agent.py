@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
+from flowproof_runner.reading.fields import Command, Duration, Flag, Part, Port, Text, Variable, Words, kind
+from flowproof_runner.reading.problems import Complaint, refuse
+from flowproof_runner.reading.scalars import Node, value
 from flowproof_runner.spec import variables
-from flowproof_runner.spec.fields import Command, Duration, Flag, Part, Port, Text, Variable, Words, kind
 from flowproof_runner.spec.habitat import ClockField, HomeField, WorkspaceField
-from flowproof_runner.spec.problems import Complaint, refuse
-from flowproof_runner.spec.scalars import Node, value
 
 type OutputKind = Literal["reply", "reply json", "tool", "file", "body", "adapter"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flowproof_runner.spec.document import Document
-from flowproof_runner.spec.problems import Complaint, Loc, Problem
-from flowproof_runner.spec.scalars import Node, value
+from flowproof_runner.reading.document import Document
+from flowproof_runner.reading.problems import Complaint, Loc, Problem
+from flowproof_runner.reading.scalars import Node, value
 
 SUPPORTED: frozenset[str] = frozenset(
     {

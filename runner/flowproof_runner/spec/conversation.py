@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from flowproof_runner.expectations.ast import Kind, Step
-from flowproof_runner.spec.fields import Part, Words
-from flowproof_runner.spec.problems import Loc
+from flowproof_runner.reading.fields import Part, Words
+from flowproof_runner.reading.problems import Loc
 from flowproof_runner.spec.steps import CallForm, ReplyForm, call_step, reply_step
 
 

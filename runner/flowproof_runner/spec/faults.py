@@ -6,9 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from flowproof_runner.spec.fields import Counted, Duration, Flag, Part, Text, Whole, Words, kind
-from flowproof_runner.spec.problems import Complaint, refuse
-from flowproof_runner.spec.scalars import Node, value
+from flowproof_runner.reading.fields import Counted, Duration, Flag, Part, Text, Whole, Words, kind
+from flowproof_runner.reading.problems import Complaint, refuse
+from flowproof_runner.reading.scalars import Node, value
 
 _MODEL = ("answer", "timeout", "connection", "cut", "malformed", "slow")
 _MCP = ("error", "rpc_error", "timeout", "dies", "slow")

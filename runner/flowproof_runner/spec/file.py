@@ -10,12 +10,13 @@ from pydantic import ValidationError
 
 from flowproof_addons.trace import plain
 from flowproof_runner.expectations.ast import PlacedStep, Prompt
-from flowproof_runner.spec import capabilities, errors, lint, variables
-from flowproof_runner.spec.document import Document
+from flowproof_runner.reading import errors
+from flowproof_runner.reading.document import Document
+from flowproof_runner.reading.problems import Complaint, Problem, SpecError
+from flowproof_runner.reading.reader import read
+from flowproof_runner.spec import capabilities, lint, variables
 from flowproof_runner.spec.include import included
 from flowproof_runner.spec.model import Spec
-from flowproof_runner.spec.problems import Complaint, Problem, SpecError
-from flowproof_runner.spec.reader import read
 
 SUFFIXES = (".flow.yaml", ".flow.yml")
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from flowproof_runner.spec.fields import Flag, Part, Text, Words
-from flowproof_runner.spec.problems import Complaint, refuse
-from flowproof_runner.spec.scalars import Node, Scalar
+from flowproof_runner.reading.fields import Flag, Part, Text, Words
+from flowproof_runner.reading.problems import Complaint, refuse
+from flowproof_runner.reading.scalars import Node, Scalar
 
 
 def _inside(text: str) -> str:

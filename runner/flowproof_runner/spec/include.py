@@ -8,10 +8,10 @@ from pathlib import Path
 
 from flowproof_addons.trace import plain
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.spec.document import Document
-from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
-from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import Node, Scalar
+from flowproof_runner.reading.document import Document
+from flowproof_runner.reading.problems import Complaint, Loc, Problem, SpecError
+from flowproof_runner.reading.reader import read
+from flowproof_runner.reading.scalars import Node, Scalar
 
 MAX_BYTES = 4_000_000
 

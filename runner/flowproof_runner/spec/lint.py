@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from flowproof_addons.trace.redact import SHORTEST
 from flowproof_runner.expectations.ast import CallAssertion, Step
+from flowproof_runner.reading.document import Document
+from flowproof_runner.reading.problems import Complaint, Loc, Problem
+from flowproof_runner.reading.scalars import Node
 from flowproof_runner.spec import variables
-from flowproof_runner.spec.document import Document
 from flowproof_runner.spec.model import Spec
-from flowproof_runner.spec.problems import Complaint, Loc, Problem
-from flowproof_runner.spec.scalars import Node
 
 ASSERTIONS = (
     "assert_tool_call, assert_no_tool_call, assert_tool_request, assert_no_tool_request, assert, "

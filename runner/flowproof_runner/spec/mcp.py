@@ -6,8 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from flowproof_runner.spec.fields import Command, Duration, Json, Part, Port, Size, Text, Variable, Words
-from flowproof_runner.spec.problems import Complaint, refuse
+from flowproof_runner.reading.fields import Command, Duration, Json, Part, Port, Size, Text, Variable, Words
+from flowproof_runner.reading.problems import Complaint, refuse
 from flowproof_runner.spec.tools import Tool
 
 _ONLY_WITH = {"env": "command", "cwd": "command", "headers": "url", "port": "url"}

@@ -6,14 +6,14 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from flowproof_runner.clients.names import names
+from flowproof_runner.reading.fields import Flag, Object, Part, Text, Variable, Words
+from flowproof_runner.reading.problems import Complaint, refuse
 from flowproof_runner.spec.agent import Agent
+from flowproof_runner.spec.clients.names import names
 from flowproof_runner.spec.conversation import UserTurn
 from flowproof_runner.spec.faults import FaultEntry
-from flowproof_runner.spec.fields import Flag, Object, Part, Text, Variable, Words
 from flowproof_runner.spec.mcp import Server
 from flowproof_runner.spec.pins import PinEntry
-from flowproof_runner.spec.problems import Complaint, refuse
 from flowproof_runner.spec.steps import StepForm
 from flowproof_runner.spec.tools import Tool
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from flowproof_addons.matching import paths
-from flowproof_runner.spec.fields import Flag, Part, Pattern, Text, Words
-from flowproof_runner.spec.problems import Complaint, refuse
+from flowproof_runner.reading.fields import Flag, Part, Pattern, Text, Words
+from flowproof_runner.reading.problems import Complaint, refuse
 
 
 def _path(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from flowproof_runner.expectations.ast import CallAssertion, Clause, Kind, ReplyAssertion
-from flowproof_runner.expectations.matchers import (
+from flowproof_runner.matchers.matchers import (
     Absent,
     Compares,
     Contains,
@@ -18,8 +18,8 @@ from flowproof_runner.expectations.matchers import (
     Operand,
     Order,
 )
-from flowproof_runner.expectations.path import Path
-from flowproof_runner.expectations.regex import PatternError, compiled
+from flowproof_runner.matchers.path import Path
+from flowproof_runner.matchers.regex import PatternError, compiled
 from flowproof_runner.spec.tokens import Cursor, ProseError
 
 MATCHERS = "equals|is VALUE, contains VALUE, matches REGEX, exists, is absent, < <= > >= NUMBER, in [a, b], not MATCHER"

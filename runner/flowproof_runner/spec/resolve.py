@@ -12,12 +12,12 @@ from pydantic import BaseModel
 from flowproof_addons.trace.model import Phase
 from flowproof_addons.trace.redact import SHORTEST
 from flowproof_runner.expectations.ast import NoSecretLeak
-from flowproof_runner.expectations.matchers import Matches, Operand, literal, operand
-from flowproof_runner.expectations.regex import PatternError, compiled
+from flowproof_runner.matchers.matchers import Matches, Operand, literal, operand
+from flowproof_runner.matchers.regex import PatternError, compiled
+from flowproof_runner.reading.problems import Complaint, Loc, Problem, SpecError
 from flowproof_runner.spec import variables
 from flowproof_runner.spec.file import LoadedSpec, placed
 from flowproof_runner.spec.lint import too_short
-from flowproof_runner.spec.problems import Complaint, Loc, Problem, SpecError
 
 _RECORD_ONLY = frozenset({"command", "env", "cwd", "url", "headers"})
 """What an MCP server needs to be reached: at replay nobody reaches it, so its secrets need not be there."""

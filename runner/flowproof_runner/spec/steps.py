@@ -18,12 +18,12 @@ from flowproof_runner.expectations.ast import (
     ReplyAssertion,
     Step,
 )
-from flowproof_runner.expectations.matchers import Equals, Exactly, Subset, operand
-from flowproof_runner.expectations.path import Path
+from flowproof_runner.matchers.matchers import Equals, Exactly, Subset, operand
+from flowproof_runner.matchers.path import Path
+from flowproof_runner.reading.fields import Counted, Flag, Json, Object, Part, Text, Words, kind
+from flowproof_runner.reading.problems import Complaint, refuse
+from flowproof_runner.reading.scalars import Node, value
 from flowproof_runner.spec import prose, structured
-from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Text, Words, kind
-from flowproof_runner.spec.problems import Complaint, refuse
-from flowproof_runner.spec.scalars import Node, value
 from flowproof_runner.spec.tokens import ProseError
 from flowproof_runner.spec.tools import TOOL
 

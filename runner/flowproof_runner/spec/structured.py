@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flowproof_runner.expectations.ast import Clause, ReplyAssertion
-from flowproof_runner.expectations.matchers import (
+from flowproof_runner.matchers.matchers import (
     Absent,
     Compares,
     Contains,
@@ -19,12 +19,12 @@ from flowproof_runner.expectations.matchers import (
     literal,
     operand,
 )
-from flowproof_runner.expectations.path import PathError, scan
-from flowproof_runner.expectations.regex import PatternError, compiled
+from flowproof_runner.matchers.path import PathError, scan
+from flowproof_runner.matchers.regex import PatternError, compiled
+from flowproof_runner.reading.fields import kind
+from flowproof_runner.reading.problems import Complaint, Loc, refuse
+from flowproof_runner.reading.scalars import Node, Scalar, value
 from flowproof_runner.spec import prose
-from flowproof_runner.spec.fields import kind
-from flowproof_runner.spec.problems import Complaint, Loc, refuse
-from flowproof_runner.spec.scalars import Node, Scalar, value
 from flowproof_runner.spec.tokens import ProseError
 
 _FORMS = "equals, is, contains, matches, exists: true, absent: true, <, <=, >, >=, in: [a, b], not: {...}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from flowproof_runner.expectations.matchers import Operand, literal
-from flowproof_runner.expectations.path import Path, PathError, scan, scan_quoted
+from flowproof_runner.matchers.matchers import Operand, literal
+from flowproof_runner.matchers.path import Path, PathError, scan, scan_quoted
 
 _BLANKS = re.compile(r"\s*")
 _WORD = re.compile(r"[^\s\"]+")

@@ -6,9 +6,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from flowproof_runner.expectations.matchers import subset
-from flowproof_runner.spec.fields import Counted, Flag, Json, Object, Part, Text
-from flowproof_runner.spec.problems import Complaint, refuse
+from flowproof_runner.matchers.matchers import subset
+from flowproof_runner.reading.fields import Counted, Flag, Json, Object, Part, Text
+from flowproof_runner.reading.problems import Complaint, refuse
 
 TOOL = r"^[A-Za-z0-9_./:-]+$"
 

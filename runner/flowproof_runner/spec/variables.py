@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from flowproof_runner.spec.document import Document
-from flowproof_runner.spec.problems import Complaint, Loc, Problem
-from flowproof_runner.spec.scalars import Node
+from flowproof_runner.reading.document import Document
+from flowproof_runner.reading.problems import Complaint, Loc, Problem
+from flowproof_runner.reading.scalars import Node
 
 NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 

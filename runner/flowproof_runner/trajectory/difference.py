@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.matchers import equal
+from flowproof_runner.matchers.matchers import equal
 from flowproof_runner.trajectory.change import Change, Difference, shown
 from flowproof_runner.trajectory.model import Call, Prompt, Trajectory
 from flowproof_runner.trajectory.values import changes

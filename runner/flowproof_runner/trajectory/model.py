@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue
 from flowproof_runner.evidence.conclusion import reply
 from flowproof_runner.evidence.model import Asked, Decided, Discovered, Dispatched, Evidence
-from flowproof_runner.story import Told
+from flowproof_runner.records.story import Told
 
 _CONVERSATION = frozenset(
     "messages input contents prompt system instructions systemInstruction system_instruction tools model"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.expectations.matchers import equal
+from flowproof_runner.matchers.matchers import equal
 
 
 class Absent:

@@ -16,9 +16,10 @@ import yaml
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.trace import file
-from flowproof_runner import cassette, tally, verdicts, writing
 from flowproof_runner.doctor.varied import Variation, of_two_runs, variation
-from flowproof_runner.flow import Flows
+from flowproof_runner.flow import cassette, tally, verdicts
+from flowproof_runner.flow.flows import Flows
+from flowproof_runner.program import writing
 from flowproof_runner.result import FlowResult
 from flowproof_runner.spec.file import LoadedSpec, load, text_of
 from flowproof_runner.spec.pins import PinEntry

@@ -18,7 +18,7 @@ from flowproof_runner.drivers.mcp_backend import McpBackend, StdioServer
 from flowproof_runner.drivers.mcp_client import McpFailure
 from flowproof_runner.entry import run as flowproof
 from flowproof_runner.evidence.model import Concluded
-from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.reading.problems import SpecError
 
 SERVER = [sys.executable, "-S", str(Path(__file__).with_name("mcp_shop.py"))]
 FINAL = '\nsend(type="final", status="completed", output=o)'

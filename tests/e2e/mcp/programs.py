@@ -16,7 +16,7 @@ from tests.e2e.mcp.lanes import HERE, NODE_MODULES, PEERS, PYTHON_1, PYTHON_2, T
 from flowproof_addons.session import McpServer, Session
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner.boundary import Boundary
+from flowproof_runner.boundary.client import Boundary
 
 _PATIENCE_S = 180.0
 _NUMBERS = count(1)

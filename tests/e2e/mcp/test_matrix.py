@@ -17,8 +17,8 @@ from tests.e2e.mcp.programs import CLIENTS, Client, Outcome, Program, Script, pl
 
 from flowproof_addons.session import McpServer
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
 
 REPLAYS = int(os.environ.get("FLOWPROOF_MCP_REPLAYS", "5"))
 """Over each transport."""

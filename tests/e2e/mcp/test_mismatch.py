@@ -12,8 +12,8 @@ from tests.e2e.mcp.programs import CLIENTS, Script, play, program
 
 from flowproof_addons.session import McpServer
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.boundary import Boundary
-from flowproof_runner.boundary_process import BoundaryProcess
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.process import BoundaryProcess
 
 OWN = McpServer(name="peer", command=(sys.executable, str(HERE / "servers" / "own.py")))
 

@@ -112,7 +112,7 @@ def test_a_bug_of_ours_is_one_line_and_a_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "a.flow.yaml").write_text(GOOD)
-    monkeypatch.setattr("flowproof_runner.checking.load", lambda path: 1 / 0)
+    monkeypatch.setattr("flowproof_runner.check.checking.load", lambda path: 1 / 0)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     assert entry.run(["check", "."]) == 2
     error = capsys.readouterr().err

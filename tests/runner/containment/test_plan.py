@@ -113,7 +113,7 @@ for module, names in ((socket, ("AF_NETLINK", "SOCK_CLOEXEC", "SOCK_NONBLOCK")),
     for name in names:
         delattr(module, name)
 del ctypes.CDLL
-from flowproof_runner import containing
+from flowproof_runner.flow import containing
 from flowproof_runner.containment import spawner, tier
 print(tier.probe())
 """

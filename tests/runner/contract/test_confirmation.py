@@ -12,7 +12,6 @@ from flowproof_addons.dialects.registry import assembled
 from flowproof_addons.mcp import lane_file
 from flowproof_addons.mcp.lane import Call, Frame, Lane
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner import cassette
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.contract.recorded import evidence_of
 from flowproof_runner.evidence.build import build
@@ -21,9 +20,10 @@ from flowproof_runner.expectations.contract.evaluate import evaluate
 from flowproof_runner.expectations.contract.lint import Surroundings, lint
 from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Exit, exit_code
+from flowproof_runner.flow import cassette
 from flowproof_runner.mcp.evidence import reader
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.spec.file import load
-from flowproof_runner.spec.problems import SpecError
 
 CONVERSATION = Path(__file__).parents[3] / "specs" / "conversation.flow.yaml"
 

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from flowproof_runner.entry import run as flowproof
-from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import value
+from flowproof_runner.reading.reader import read
+from flowproof_runner.reading.scalars import value
 from flowproof_runner.spec.schema import schema
 
 HEAD = """\

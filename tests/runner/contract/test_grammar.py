@@ -15,8 +15,8 @@ from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import Surroundings, enforceable, lint
 from flowproof_runner.expectations.contract.model import AnyExpectation, Contract, Each, Lane
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.spec.file import load
-from flowproof_runner.spec.problems import SpecError
 
 type Build = Callable[..., Contract]
 

@@ -13,7 +13,7 @@ from flowproof_runner.contract.file import ContractFile, load
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.contract.evaluate import evaluate
 from flowproof_runner.findings import exit_code
-from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.reading.problems import SpecError
 
 type Steps = list[tuple[object, ...]]
 type Write = Callable[..., ContractFile]

@@ -12,7 +12,7 @@ from flowproof_runner.contract.file import load
 from flowproof_runner.evidence.model import Evidence
 from flowproof_runner.expectations.contract.evaluate import judge
 from flowproof_runner.expectations.contract.model import Contract
-from flowproof_runner.spec.problems import SpecError
+from flowproof_runner.reading.problems import SpecError
 
 type Play = Callable[[list[tuple[object, ...]]], Evidence]
 type Build = Callable[..., Contract]

@@ -12,7 +12,7 @@ import pytest
 
 from flowproof_runner import entry
 from flowproof_runner.heal.command import heal
-from flowproof_runner.jobs import JobsError
+from flowproof_runner.invocation.jobs import JobsError
 from standin import script
 from standin.server import StandIn
 

@@ -17,9 +17,9 @@ from flowproof_runner.interactive.proposed import (
     fragment,
     with_conversation,
 )
+from flowproof_runner.records.story import tell
 from flowproof_runner.spec import resolve
 from flowproof_runner.spec.file import of_text
-from flowproof_runner.story import tell
 
 ROOT = Path(__file__).parents[3]
 HEAD = "name: Typed  # kept\napp: agent\nagent:\n  command: python3 agent.py\n"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from flowproof_runner.cli.mcp import app
 from flowproof_runner.drivers.mcp_client import McpFailure
 from flowproof_runner.mcp.inspection import Target, inspect
-from flowproof_runner.mcp.surface import SnapshotError, load, save
+from flowproof_runner.surface.surface import SnapshotError, load, save
 
 MODERN_ONLY = """
 import json, sys

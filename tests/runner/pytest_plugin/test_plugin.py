@@ -197,7 +197,7 @@ def test_nothing_is_imported_by_who_does_not_use_it(project: pytest.Pytester, mo
         import sys
 
         def test_weight():
-            heavy = ("flowproof_addons", "pydantic", "typer", "yaml", "mitmproxy", "flowproof_runner.boundary")
+            heavy = ("flowproof_addons", "pydantic", "typer", "yaml", "mitmproxy", "flowproof_runner.boundary.client")
             assert "flowproof_runner.pytest_plugin" in sys.modules
             assert [name for name in heavy if name in sys.modules] == []
         """

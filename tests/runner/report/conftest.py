@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowproof_runner import causes
+from flowproof_runner.report import causes
 from flowproof_runner.result import AgentEnd, Counts, FindingResult, FlowResult, PinUse, RunResult, overall
 
 DIVERGENCE = FindingResult(

@@ -7,10 +7,10 @@ from dataclasses import replace
 from flowproof_addons.dialects.registry import default
 from flowproof_addons.trace.model import BytesBody, Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_runner.evidence.build import build
+from flowproof_runner.flow.tally import tally
 from flowproof_runner.report.style import Style
 from flowproof_runner.report.timeline import render
 from flowproof_runner.result import Counts
-from flowproof_runner.tally import tally
 
 
 def turn(messages: list[JsonValue], message: dict[str, JsonValue]) -> Exchange:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.spec.capabilities import NEEDED_BY
 from flowproof_runner.spec.file import LoadedSpec, load
-from flowproof_runner.spec.problems import SpecError
 
 ALL = frozenset(NEEDED_BY.values())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flowproof_addons.session import McpFault, ModelFault
-from flowproof_runner import faults
+from flowproof_runner.flow import faults
 from flowproof_runner.spec.explain import explain
 from flowproof_runner.spec.file import LoadedSpec
 

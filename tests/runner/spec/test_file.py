@@ -10,10 +10,10 @@ import pytest
 
 from flowproof_addons.errors import FlowproofError
 from flowproof_runner.expectations.ast import CallAssertion, NoEgress, NoSecretLeak, NoSideEffect, Prompt
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.spec.agent import ExitCodes, Output
 from flowproof_runner.spec.capabilities import NEEDED_BY, SUPPORTED
 from flowproof_runner.spec.file import LoadedSpec, load
-from flowproof_runner.spec.problems import SpecError
 
 type Load = Callable[..., LoadedSpec]
 type Wrong = Callable[..., list[str]]

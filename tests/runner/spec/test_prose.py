@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.ast import CallAssertion, Clause, ReplyAssertion
-from flowproof_runner.expectations.matchers import (
+from flowproof_runner.expectations.words import clause_words
+from flowproof_runner.matchers.matchers import (
     Absent,
     Compares,
     Contains,
@@ -20,8 +21,7 @@ from flowproof_runner.expectations.matchers import (
     Not,
     operand,
 )
-from flowproof_runner.expectations.path import Path, parse
-from flowproof_runner.expectations.words import clause_words
+from flowproof_runner.matchers.path import Path, parse
 from flowproof_runner.spec import prose
 from flowproof_runner.spec.tokens import ProseError
 

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.spec.reader import read
-from flowproof_runner.spec.scalars import value
+from flowproof_runner.reading.reader import read
+from flowproof_runner.reading.scalars import value
 from flowproof_runner.spec.schema import schema
 
 GOOD = """\

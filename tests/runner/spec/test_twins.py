@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from flowproof_runner.expectations.ast import CallAssertion, Clause
-from flowproof_runner.expectations.matchers import Equals, Exactly, Subset, operand
-from flowproof_runner.expectations.path import Path
+from flowproof_runner.matchers.matchers import Equals, Exactly, Subset, operand
+from flowproof_runner.matchers.path import Path
 from flowproof_runner.spec.file import LoadedSpec
 
 type Load = Callable[..., LoadedSpec]

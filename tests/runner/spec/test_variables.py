@@ -8,9 +8,9 @@ import pytest
 
 from flowproof_addons.trace.model import Phase
 from flowproof_runner.expectations.ast import CallAssertion, ReplyAssertion
-from flowproof_runner.expectations.matchers import Equals, Matches, Operand, holds
+from flowproof_runner.matchers.matchers import Equals, Matches, Operand, holds
+from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.spec.file import LoadedSpec
-from flowproof_runner.spec.problems import SpecError
 from flowproof_runner.spec.resolve import resolved, secrets, unhidden
 from flowproof_runner.spec.variables import UnsetError, filled, names
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import Diverged
 from flowproof_runner.findings import Verdict
+from flowproof_runner.records.story import Story
 from flowproof_runner.report import words
 from flowproof_runner.report.html import values
 from flowproof_runner.report.html.difference import difference, plain
 from flowproof_runner.report.html.markup import Child, Markup, el, join
 from flowproof_runner.report.html.timeline import timeline
 from flowproof_runner.result import Again, FindingResult, FlowResult
-from flowproof_runner.story import Story
 
 VERDICTS: dict[Verdict, tuple[str, str]] = {
     "pass": ("✓", "passed"),

@@ -9,11 +9,11 @@ from functools import cache
 from importlib import resources
 
 from flowproof_runner.findings import Verdict
+from flowproof_runner.records.story import Story
 from flowproof_runner.report import words
 from flowproof_runner.report.html.flow import VERDICTS, badge, section
 from flowproof_runner.report.html.markup import Child, Markup, el, join
 from flowproof_runner.result import FlowResult, RunResult
-from flowproof_runner.story import Story
 
 _ORDER: tuple[Verdict, ...] = ("fail", "error", "pass", "skip")
 

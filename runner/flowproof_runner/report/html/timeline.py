@@ -7,12 +7,12 @@ from collections.abc import Container, Iterator, Sequence
 from flowproof_addons.dialects.base import Said
 from flowproof_addons.trace import json_value
 from flowproof_runner.evidence.model import Confirmed
+from flowproof_runner.records.story import Told
 from flowproof_runner.report import words
 from flowproof_runner.report.html import values
 from flowproof_runner.report.html.difference import difference
 from flowproof_runner.report.html.markup import Child, Markup, el, join
 from flowproof_runner.report.html.turns import Call, Turn, outcome, turns
-from flowproof_runner.story import Told
 
 MOST = 300
 """Turns of one flow that the page shows."""

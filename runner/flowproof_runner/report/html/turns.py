@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from flowproof_addons.dialects.base import Said
 from flowproof_addons.trace.model import Exchange
 from flowproof_runner.evidence import model as seen
-from flowproof_runner.story import Told
+from flowproof_runner.records.story import Told
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from flowproof_addons.mcp import lane_file
 from flowproof_addons.mcp.lane import Call, Lane, Listing
 from flowproof_addons.trace.model import Attempt, Exchange, Fault, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_runner.containment.report import ENFORCED_WITH_LANDLOCK
+from flowproof_runner.records.story import Story, tell
 from flowproof_runner.result import (
     AgentEnd,
     Counts,
@@ -22,7 +23,6 @@ from flowproof_runner.result import (
     StepResult,
     overall,
 )
-from flowproof_runner.story import Story, tell
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202egnp.exe\u0000\ud800"
 

@@ -9,10 +9,10 @@ from importlib import resources
 import pytest
 from tests.runner.report.html import sample
 
+from flowproof_runner.records.story import Story
 from flowproof_runner.report import html
 from flowproof_runner.report.html import timeline
 from flowproof_runner.report.html.markup import el
-from flowproof_runner.story import Story
 
 VOID = {"meta", "link", "br", "hr", "col", "input"}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from flowproof_runner.evidence.model import ADAPTER, MODEL, Discovered, Returned
-from flowproof_runner.expectations.contract.catalogue import drifted, same_capabilities
 from flowproof_runner.expectations.contract.language.explain import line
 from flowproof_runner.expectations.contract.model import Budget, Lane
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found
 from flowproof_runner.findings import Finding
-from flowproof_runner.mcp.drift import capability_drift, tool_drift
+from flowproof_runner.surface.canonical import drifted, same_capabilities
+from flowproof_runner.surface.drift import capability_drift, tool_drift
 
 
 def judge_budget(expectation: Budget, place: Place) -> Ruling:

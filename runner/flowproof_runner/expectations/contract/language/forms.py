@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from flowproof_runner.expectations.contract.language.kinds import Lines, Listed, Percent, Quantity
-from flowproof_runner.spec.fields import Count, Counted, Duration, Flag, Json, Object, Part, Size, Words
+from flowproof_runner.reading.fields import Count, Counted, Duration, Flag, Json, Object, Part, Size, Words
 
 
 class CallsForm(Part):

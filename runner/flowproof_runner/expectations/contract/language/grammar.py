@@ -13,7 +13,7 @@ from flowproof_runner.expectations.contract.language.scanner import SyntaxProble
 from flowproof_runner.expectations.contract.language.syntax import parse_term
 from flowproof_runner.expectations.contract.model import AnyExpectation, Contract, Each
 from flowproof_runner.expectations.contract.terms import Term
-from flowproof_runner.spec.problems import Complaint, Loc
+from flowproof_runner.reading.problems import Complaint, Loc
 
 SECTIONS = ("calls", "order", "args", "each", "holds", "confirm", "outcome", "budget", "mcp")
 

@@ -9,9 +9,9 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator,
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from flowproof_runner.spec.fields import Words, kind
-from flowproof_runner.spec.problems import Complaint, refuse
-from flowproof_runner.spec.scalars import Scalar
+from flowproof_runner.reading.fields import Words, kind
+from flowproof_runner.reading.problems import Complaint, refuse
+from flowproof_runner.reading.scalars import Scalar
 
 _QUANTITY = re.compile(r"(\d{1,9})(k|M)?", re.ASCII)
 _TIMES = {None: 1, "k": 1000, "M": 1_000_000}

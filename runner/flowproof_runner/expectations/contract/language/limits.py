@@ -14,7 +14,7 @@ from flowproof_runner.expectations.contract.language.prose import schema
 from flowproof_runner.expectations.contract.language.scanner import Scanner
 from flowproof_runner.expectations.contract.language.syntax import Parser
 from flowproof_runner.expectations.contract.model import AnyExpectation, Budget, Calls, Lane, Outcome
-from flowproof_runner.spec.fields import seconds, size_bytes
+from flowproof_runner.reading.fields import seconds, size_bytes
 
 _UNITS = {"call": "calls", "turn": "turns", "token": "tokens"}
 

@@ -24,7 +24,7 @@ from flowproof_runner.expectations.contract.terms import (
     Term,
     Union,
 )
-from flowproof_runner.expectations.matchers import literal
+from flowproof_runner.matchers.matchers import literal
 
 _FUNCTIONS: dict[str, Function] = {
     "count": "count",

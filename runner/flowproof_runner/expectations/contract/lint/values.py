@@ -13,8 +13,8 @@ from flowproof_runner.expectations.contract.schema import valid
 from flowproof_runner.expectations.contract.terms import AllOf, Compare, Formula, Literal, Ref, Results
 from flowproof_runner.expectations.contract.terms import Arguments as CallArguments
 from flowproof_runner.expectations.contract.walk import nodes, nodes_of
-from flowproof_runner.expectations.matchers import equal
 from flowproof_runner.findings import Finding
+from flowproof_runner.matchers.matchers import equal
 
 
 def lint(facts: Facts) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.terms import Operator
 from flowproof_runner.expectations.contract.values import is_number, key
-from flowproof_runner.expectations.matchers import Compares, Operand, Order, equal, holds, json_text, subset
+from flowproof_runner.matchers.matchers import Compares, Operand, Order, equal, holds, json_text, subset
 
 _ORDERS: dict[Operator, Order] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 

@@ -1,0 +1,1 @@
+"""What can be known of specs without running anything."""

@@ -1,0 +1,1 @@
+"""The controls that flows are evidence for, and their audit over past runs."""

@@ -1,0 +1,1 @@
+"""One flow from end to end."""

@@ -1,0 +1,1 @@
+"""Many flows over one boundary, shown while they run and reported when they have."""

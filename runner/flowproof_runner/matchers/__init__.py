@@ -1,0 +1,1 @@
+"""What may be demanded of a JSON value, and whether it holds. Pure."""

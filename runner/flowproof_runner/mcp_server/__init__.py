@@ -1,0 +1,1 @@
+"""flowproof's runs as tools of an MCP client."""

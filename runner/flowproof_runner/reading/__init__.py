@@ -1,0 +1,1 @@
+"""YAML that people write, read into checked values with every mistake in its place."""

@@ -1,0 +1,1 @@
+"""The folders that runs leave behind."""

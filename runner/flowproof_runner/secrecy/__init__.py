@@ -1,0 +1,1 @@
+"""Secrets kept out of what is written, and looked for in what was."""

@@ -1,0 +1,1 @@
+"""What the specs of one folder share."""

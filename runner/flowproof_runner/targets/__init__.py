@@ -1,0 +1,1 @@
+"""What the user named: specs, flows, traces."""
