@@ -15,7 +15,8 @@ from typing import Self
 
 from flowproof_addons.session import Session
 from flowproof_addons.trace import journal
-from flowproof_addons.trace.model import Exchange, JsonValue
+from flowproof_addons.trace.model import JsonValue
+from flowproof_runner.boundary.outcome import Outcome, integer, outcome_of, strings
 from flowproof_runner.boundary.process import BoundaryError, BoundaryProcess
 from flowproof_runner.drivers.dialogue import Settling
 
@@ -23,41 +24,6 @@ type Message = dict[str, JsonValue]
 
 _START_S = 60.0
 _ANSWER_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a session's boundary saw and found."""
-
-    exchanges: tuple[Exchange, ...]
-    turns: int
-    """Model requests that arrived."""
-    side_calls: int
-    divergences: tuple[Mapping[str, JsonValue], ...]
-    findings: tuple[Mapping[str, JsonValue], ...]
-    """`{id, message, ...}` of checks the boundary itself makes."""
-    unserved: tuple[int, ...]
-    """Indexes, in the cassette, of recordings nothing asked for."""
-    problems: tuple[str, ...]
-    """Our own or the machine's failures: the verdict is `error`."""
-    pins: Mapping[str, int]
-    """How often each pin was needed, by name."""
-    unused_pins: tuple[str, ...]
-    """Pins that found nothing to hold."""
-    hints: tuple[str, ...]
-    """At record: what another day or directory would change, and the pin for it."""
-    redacted: tuple[str, ...]
-    """Names of secrets that crossed and were written as placeholders."""
-    lanes: Mapping[str, JsonValue]
-    """Per MCP server: what its lane recorded and found."""
-    unsettled: str = ""
-    """Of a conversation: why its last user turn had not settled."""
-    faulted: tuple[Exchange, ...] = ()
-    """Model requests answered with a fault: no turns."""
-    faults: tuple[Mapping[str, JsonValue], ...] = ()
-    """Per fault of the spec: `{label, times, fired, remarks}`."""
-    policy: tuple[Mapping[str, JsonValue], ...] = ()
-    """What was answered without looking at a recording, HEAD and WebSockets: `{method, path, client, status}`."""
 
 
 @dataclass(slots=True)
@@ -104,9 +70,9 @@ class BoundarySession:
         elif event["event"] == "fault":
             self.turns -= 1
         elif event["event"] == "settled":
-            self._rest[_integer(event["user_turn"])] = Settling("settled", str(event["text"]))
+            self._rest[integer(event["user_turn"])] = Settling("settled", str(event["text"]))
         elif event["event"] == "stalled":
-            self._rest[_integer(event["user_turn"])] = Settling("stalled", str(event["why"]))
+            self._rest[integer(event["user_turn"])] = Settling("stalled", str(event["why"]))
         elif event["event"] in ("divergence", "finding", "problem"):
             self.diverged.set()
 
@@ -146,8 +112,8 @@ class Boundary:
             with self._lock:
                 self._sessions.pop(session.id)
             raise
-        opened.port = _integer(found["port"])
-        opened.mcp_urls, opened.mcp_servers = _strings(found["mcp_urls"]), _strings(found["mcp_servers"])
+        opened.port = integer(found["port"])
+        opened.mcp_urls, opened.mcp_servers = strings(found["mcp_urls"]), strings(found["mcp_servers"])
         return opened
 
     def load(self, addon: Path) -> None:
@@ -161,7 +127,7 @@ class Boundary:
         Raises BoundaryError if the trace cannot be read.
         """
         self.ready()
-        return _integer(
+        return integer(
             self._ask({"do": "show", "path": str(trace.absolute()), "name": name, "several": several})["flows"]
         )
 
@@ -182,32 +148,14 @@ class Boundary:
 
     def arrived(self, session: BoundarySession) -> int:
         """How many model requests have arrived in a session."""
-        return _integer(self._ask({"do": "turns", "session": session.id})["turns"])
+        return integer(self._ask({"do": "turns", "session": session.id})["turns"])
 
     def close_session(self, session: BoundarySession) -> Outcome:
         """End a session and read its journal."""
         found = self._ask({"do": "close", "session": session.id})
         with self._lock:
             self._sessions.pop(session.id, None)
-        exchanges = journal.read(session.folder / "trace.jsonl")
-        return Outcome(
-            exchanges=tuple(exchange for exchange in exchanges if exchange.fault is None),
-            faulted=tuple(exchange for exchange in exchanges if exchange.fault is not None),
-            faults=_objects(found["faults"]),
-            turns=_integer(found["turns"]),
-            side_calls=_integer(found["side_calls"]),
-            policy=_objects(found["policy"]),
-            divergences=_objects(found["divergences"]),
-            findings=_objects(found["findings"]),
-            unserved=tuple(_integer(i) for i in _list(found["unserved"])),
-            problems=tuple(str(p) for p in _list(found["problems"])),
-            pins={k: _integer(v) for k, v in _object(found["pins"]).items()},
-            unused_pins=tuple(str(n) for n in _list(found["unused_pins"])),
-            hints=tuple(str(h) for h in _list(found["hints"])),
-            redacted=tuple(str(n) for n in _list(found["redacted"])),
-            lanes=_object(found["lanes"]),
-            unsettled=str(found["unsettled"]),
-        )
+        return outcome_of(found, journal.read(session.folder / "trace.jsonl"))
 
     def close(self) -> None:
         """End the boundary process, always."""
@@ -251,7 +199,7 @@ class Boundary:
     def _take(self, message: Message) -> None:
         if "id" in message:
             with self._lock:
-                waiting = self._waiting.pop(_integer(message["id"]))
+                waiting = self._waiting.pop(integer(message["id"]))
             waiting.set_result(message)
         elif message.get("event") == "ready":
             self.web = str(message.get("web") or "")
@@ -277,26 +225,3 @@ class Boundary:
 
     def _ended(self) -> BoundaryError:
         return BoundaryError(f"the boundary process ended: {self._process.last_words()}")
-
-
-def _integer(value: JsonValue) -> int:
-    assert isinstance(value, int)
-    return value
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    assert isinstance(value, list)
-    return value
-
-
-def _object(value: JsonValue) -> dict[str, JsonValue]:
-    assert isinstance(value, dict)
-    return value
-
-
-def _strings(value: JsonValue) -> dict[str, str]:
-    return {k: str(v) for k, v in _object(value).items()}
-
-
-def _objects(value: JsonValue) -> tuple[Mapping[str, JsonValue], ...]:
-    return tuple(_object(v) for v in _list(value))

@@ -9,7 +9,8 @@ from threading import Event
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.session import Session, Upstream
 from flowproof_runner.boundary import upstream
-from flowproof_runner.boundary.client import Boundary, Outcome
+from flowproof_runner.boundary.client import Boundary
+from flowproof_runner.boundary.outcome import Outcome
 from flowproof_runner.containment.report import ContainmentReport
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.doctor import via

@@ -8,7 +8,7 @@ from typing import Literal
 
 from flowproof_addons.session import McpFault, ModelFault
 from flowproof_addons.trace.model import JsonValue
-from flowproof_runner.boundary.client import Outcome
+from flowproof_runner.boundary.outcome import Outcome
 from flowproof_runner.findings import Finding
 from flowproof_runner.result import FaultUse
 from flowproof_runner.spec.faults import FaultEntry

@@ -14,7 +14,7 @@ from flowproof_addons.session import Session, Upstream
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import JsonValue, Phase, Trace
 from flowproof_runner.boundary import upstream
-from flowproof_runner.boundary.client import Outcome
+from flowproof_runner.boundary.outcome import Outcome
 from flowproof_runner.containment.spawner import ContainedSpawner
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.drivers.base import Addresses, Driver, DriverResult, Task

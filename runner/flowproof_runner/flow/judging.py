@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import JsonValue, Trace
-from flowproof_runner.boundary.client import Outcome
+from flowproof_runner.boundary.outcome import Outcome
 from flowproof_runner.drivers.base import DriverResult
 from flowproof_runner.findings import Finding
 from flowproof_runner.flow import assertions, conversation, faults, plan, verdicts

@@ -17,7 +17,7 @@ from flowproof_addons.errors import FlowproofError
 from flowproof_addons.session import Session
 from flowproof_addons.trace import file
 from flowproof_addons.trace.model import BytesBody, Exchange, JsonBody, JsonValue, Phase, Reply, Request
-from flowproof_runner.boundary.client import Outcome
+from flowproof_runner.boundary.outcome import Outcome
 from flowproof_runner.drivers.dialogue import Settling
 from flowproof_runner.flow.flows import Flows
 from flowproof_runner.flow.plan import Surroundings
