@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import replace
 
 from flowproof_addons.dialects.base import Registry
 from flowproof_addons.trace.model import Trace
@@ -29,8 +30,10 @@ def evidence(draft: Draft, trace: Trace, registry: Registry) -> Evidence:
         mocks=session.tool_mocks(spec),
         complete=draft.cause is None,
     )
-    if adapted and draft.agent is not None:
-        found = with_adapter(found, draft.agent.events, (tool.name for tool in spec.tools))
+    if draft.agent is not None:
+        found = replace(found, duration_ms=draft.agent.duration_s * 1000)
+        if adapted:
+            found = with_adapter(found, draft.agent.events, (tool.name for tool in spec.tools))
     if spec.agent.output is None:
         return found
     left = draft.agent.output if draft.agent is not None else None
