@@ -41,7 +41,11 @@ def _run(folder: Path, dress: Style, *, full: bool) -> str:
     report = folder / "report.json"
     if report.exists():
         run = _report(report)
-        parts += ["\n".join(console.line(flow, dress) for flow in run.flows) + "\n" + console.summary(run, dress)]
+        parts += [
+            "\n".join(console.line(flow, dress) for flow in run.flows if flow.verdict != "skip")
+            + "\n"
+            + console.summary(run, dress)
+        ]
     if not parts:
         raise NothingToShow(f"{str(folder)!r} holds no trace and no report")
     return "\n".join(parts)

@@ -34,11 +34,12 @@ class Lines:
         """Nothing to say yet."""
 
     def finished(self, job: Job, result: FlowResult) -> None:
-        """Print what can be printed now."""
+        """Print what can be printed now; what was skipped is told at the end, once for each reason."""
         with self._lock:
             self._waiting[job.index] = result
             while (ready := self._waiting.pop(self._next, None)) is not None:
-                self._write(console.line(ready, self._style))
+                if ready.verdict != "skip":
+                    self._write(console.line(ready, self._style))
                 self._next += 1
 
 

@@ -18,16 +18,15 @@ _RECORDED = "recorded"
 
 
 def line(flow: FlowResult, style: Style) -> str:
-    """One flow in one line: `PASS   0.8 s  3 turns  specs/booking.flow.yaml · Books a flight`."""
+    """One flow that ran in one line: `PASS   0.8 s  3 turns  specs/booking.flow.yaml · Books a flight`."""
     word = "SAVED" if flow.phase == "record" and flow.verdict == "pass" else flow.verdict.upper()
     parts = [
         style(f"{word:5}", _COLOURS[flow.verdict], "bold"),
         style(f"{words.seconds(flow.duration_s):>7}", "dim"),
-        f"{'' if flow.verdict == 'skip' else words.turns(flow.counts):>13}",
+        f"{words.turns(flow.counts):>13}",
         clean(words.title(flow)),
     ]
-    reason = f"  ({flow.reason})" if flow.reason else ""
-    return "  ".join(parts) + style(clean(reason), "dim")
+    return "  ".join(parts)
 
 
 def summary(run: RunResult, style: Style) -> str:
@@ -45,9 +44,24 @@ def _summary(run: RunResult, style: Style) -> Iterator[str]:
         yield ""
         yield from _cause(cause, style)
     yield from _remarks(run, style)
+    yield from _skipped(run, style)
     yield ""
     yield from _tiers(run, style)
     yield _total(run, style)
+
+
+def _skipped(run: RunResult, style: Style) -> Iterator[str]:
+    """One line for all flows that were skipped for one reason."""
+    reasons: dict[str, list[FlowResult]] = {}
+    for flow in run.flows:
+        if flow.verdict == "skip":
+            reasons.setdefault(flow.reason, []).append(flow)
+    if reasons:
+        yield ""
+    for reason, flows in reasons.items():
+        first = clean(words.title(flows[0]))
+        more = f" and {len(flows) - 1} more" if len(flows) > 1 else ""
+        yield f"{style('SKIP', 'yellow', 'bold')}  {first}{more}" + style(f"  ({clean(reason)})", "dim")
 
 
 def _tiers(run: RunResult, style: Style) -> Iterator[str]:

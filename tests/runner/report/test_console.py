@@ -35,22 +35,33 @@ MIXED = """\
 
 pin   specs/booking.flow.yaml: today fired 2 times (the prompt holds the date)
 
+SKIP  specs/live.flow.yaml · Live  (OPENAI_API_KEY is not set)
+
 network: not contained
 1 failed, 1 in error, 1 passed, 1 skipped in 1.8 s · runs
 """
 
 
-def test_each_flow_is_one_line(mixed: RunResult) -> None:
-    assert [line(flow, PLAIN) for flow in mixed.flows] == [
+def test_each_flow_that_ran_is_one_line(mixed: RunResult) -> None:
+    assert [line(flow, PLAIN) for flow in mixed.flows if flow.verdict != "skip"] == [
         "PASS     0.8 s        3 turns  specs/booking.flow.yaml · Books a flight",
         "FAIL     0.9 s   2 of 3 turns  specs/refund.flow.yaml · Refund | needs approval",
         "ERROR    0.0 s        0 turns  specs/broken.flow.yaml",
-        "SKIP     0.0 s                 specs/live.flow.yaml · Live  (OPENAI_API_KEY is not set)",
     ]
 
 
 def test_the_summary_says_what_failed_where_how_and_what_to_do(mixed: RunResult) -> None:
     assert summary(mixed, PLAIN) == MIXED
+
+
+def test_what_was_skipped_is_told_once_for_each_reason(mixed: RunResult) -> None:
+    *_, live = mixed.flows
+    other = live.model_copy(update={"spec": "specs/other.flow.yaml", "reason": "CERTIFY is not set"})
+    run = mixed.model_copy(update={"flows": (live, live, other, live)})
+    assert (
+        "\nSKIP  specs/live.flow.yaml · Live and 2 more  (OPENAI_API_KEY is not set)\n"
+        "SKIP  specs/other.flow.yaml · Live  (CERTIFY is not set)\n"
+    ) in summary(run, PLAIN)
 
 
 def test_a_passing_run_is_short(passed: RunResult) -> None:
