@@ -179,7 +179,7 @@ class Session(Part):
     """The time the agent is told it is (`agent.clock`), where it is not the real one."""
     reorder: bool = False
     """At replay: parallel calls are served in the other order."""
-    keep_errors: bool = False
+    keep_attempts: bool = False
     """Keep 429/5xx answers as turns of their own instead of attempts."""
     agent_cwd: str = ""
     conversation: Conversation | None = None

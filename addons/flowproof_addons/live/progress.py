@@ -189,7 +189,7 @@ class Live:
         exchange = crossing.exchange = self._exchange(crossing, reply)
         kept: Exchange | None = exchange
         self._answered(crossing, reply)
-        if not self.session.keep_errors:
+        if not self.session.keep_attempts:
             kept = self._attempts.settle(key(crossing.request, crossing.dialect), exchange)
         if kept is None:
             return

@@ -73,8 +73,3 @@ def _read(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[Entry, ...], list[str
 def unresolved(policy: Policy) -> tuple[str, ...]:
     """The declared entries whose name has no address here, as the spec has them: they allow nothing."""
     return tuple(entry.text for entry in policy.entries if entry.name and not entry.networks)
-
-
-def without_values(policy: Policy) -> Policy:
-    """The policy as it may be stored: what the spec says, not what it came to."""
-    return policy._replace(entries=tuple(Entry(entry.text) for entry in policy.entries))

@@ -107,7 +107,7 @@ def opening(
         pins=pins(draft),
         mocks=session.tool_mocks(spec.spec),
         mcp=servers(spec, draft.contract),
-        keep_errors=spec.spec.keep_attempts,
+        keep_attempts=spec.spec.keep_attempts,
         faults=faults.of_model(spec.spec),
         mcp_faults=faults.of_mcp(spec.spec),
         secrets=secrets(spec, around),

@@ -42,8 +42,7 @@ def test_names_are_looked_up_once_and_pinned() -> None:
     assert policy.names == {"api.example.com": ("198.51.100.7",), "lost.example.com": ()}
     assert plan.unresolved(policy) == ("lost.example.com:1",)
     assert (policy.certify, policy.nameservers, policy.search) == (True, ("192.0.2.53",), ("corp.example",))
-    stored = plan.without_values(policy).entries[0]
-    assert (stored.text, stored.networks, stored.name) == ("${HOST}:443", (), "")
+    assert [entry.text for entry in policy.entries] == ["${HOST}:443", "lost.example.com:1", "10.0.0.0/8"]
 
 
 def test_every_wrong_entry_is_named_at_once_as_the_spec_has_it() -> None:
