@@ -11,7 +11,8 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.fixture_file import read_value
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import Surroundings, lint, place
-from flowproof_runner.expectations.contract.model import Contract, Lane
+from flowproof_runner.expectations.contract.model import Calls, Contract, Lane
+from flowproof_runner.mcp.servers import confirmed, forbidden
 from flowproof_runner.reading import errors
 from flowproof_runner.reading.document import Document
 from flowproof_runner.reading.fields import Part
@@ -36,6 +37,7 @@ def contract_of(spec: LoadedSpec) -> Contract:
         spec.document.problem(("expect", *place(finding.path)), Complaint(finding.message))
         for finding in lint(contract, _surroundings(spec))
     ]
+    problems += [spec.document.problem(("enforce",), complaint) for complaint in _idle(spec, contract)]
     lanes = tuple(_lanes(spec, problems))
     if problems:
         raise SpecError(problems)
@@ -78,6 +80,25 @@ def _tools(root: Mapping[str, Node]) -> Iterator[str]:
 
 def _mappings(found: Node | None) -> list[dict[str, Node]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _idle(spec: LoadedSpec, contract: Contract) -> Iterator[Complaint]:
+    """What `enforce:` names that would refuse nothing."""
+    enforced = spec.spec.enforce
+    adapter = spec.spec.agent.driver == "adapter"
+    if enforced and not adapter and not spec.spec.mcp:
+        yield Complaint("refuses nothing: a call can be refused on its way to a server under mcp: or from an adapter")
+        return
+    banned = any(_bans(contract)) if adapter else any(forbidden(spec.steps, contract))
+    if "forbidden" in enforced and not banned:
+        yield Complaint("`forbidden` refuses nothing: no line under expect: calls: says what is called `never`")
+    if "confirmation" in enforced and not any(confirmed(contract)):
+        yield Complaint("`confirmation` refuses nothing: no line under expect: confirm: says what needs one")
+
+
+def _bans(contract: Contract) -> Iterator[bool]:
+    """An adapter's calls are held to every ban of the contract, whatever it depends on."""
+    return (isinstance(each, Calls) and each.kind == "forbidden" for each in contract.expectations)
 
 
 def _surroundings(spec: LoadedSpec) -> Surroundings:

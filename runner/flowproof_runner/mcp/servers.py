@@ -19,8 +19,8 @@ _STARTUP_S = 10.0
 def servers(spec: LoadedSpec, contract: Contract) -> tuple[McpServer, ...]:
     """The servers of a (resolved) spec, with the calls its `enforce:` refuses before they get there."""
     enforce = spec.spec.enforce
-    never = tuple(_never(spec.steps, contract)) if "forbidden" in enforce else ()
-    confirm = tuple(_confirmed(contract)) if "confirmation" in enforce else ()
+    never = tuple(forbidden(spec.steps, contract)) if "forbidden" in enforce else ()
+    confirm = tuple(confirmed(contract)) if "confirmation" in enforce else ()
     return tuple(_server(server, spec.path.parent, never, confirm) for server in spec.spec.mcp)
 
 
@@ -48,7 +48,7 @@ def _server(server: Server, beside: Path, never: Iterable[str], confirm: Iterabl
     )
 
 
-def _never(steps: Iterable[PlacedStep], contract: Contract) -> Iterator[str]:
+def forbidden(steps: Iterable[PlacedStep], contract: Contract) -> Iterator[str]:
     """Tools that an unconditional `assert_no_tool_call` of the whole run or the contract rules out."""
     for each in steps:
         if (
@@ -68,7 +68,7 @@ def _conditional(calls: Calls) -> bool:
     return calls.such is not None or calls.when is not None
 
 
-def _confirmed(contract: Contract) -> Iterator[Confirmation]:
+def confirmed(contract: Contract) -> Iterator[Confirmation]:
     """What the contract wants a confirmation for."""
     return (e for e in contract.expectations if isinstance(e, Confirmation))
 

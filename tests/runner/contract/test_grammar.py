@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -374,3 +375,51 @@ def test_everything_wrong_with_it_has_a_line_and_a_column(
     with pytest.raises(SpecError) as raised:
         contract_of(load(write(tmp_path, extra, snapshot)))
     assert problem in str(raised.value)
+
+
+ENFORCING = """\
+name: A flow
+app: agent
+agent: {{ {agent} }}
+{rest}
+steps: [{{ prompt: go }}, {{ assert: reply is ok }}{step}]
+"""
+NO_WAY = "enforce: refuses nothing: a call can be refused on its way to a server under mcp: or from an adapter"
+NO_BAN = "enforce: `forbidden` refuses nothing: no line under expect: calls: says what is called `never`"
+NO_APPROVAL = "enforce: `confirmation` refuses nothing: no line under expect: confirm: says what needs one"
+ADAPTER, COMMAND = "adapter: [x]", "command: x"
+SERVER = "mcp: [{ name: web, command: x }]"
+BAN, SUCH = "expect: { calls: [wipe never] }", "expect: { calls: [wipe never where all is true] }"
+APPROVAL = "expect: { confirm: [pay needs confirmation] }"
+STEP = ", { assert_no_tool_call: wipe }"
+
+
+@pytest.mark.parametrize(
+    ("agent", "lines", "step", "problem"),
+    [
+        (COMMAND, ["enforce: forbidden", BAN], "", NO_WAY),
+        (COMMAND, ["enforce: forbidden", SERVER], "", NO_BAN),
+        (COMMAND, ["enforce: forbidden", SERVER, SUCH], "", NO_BAN),
+        (COMMAND, ["enforce: forbidden", SERVER, BAN], "", None),
+        (COMMAND, ["enforce: forbidden", SERVER], STEP, None),
+        (COMMAND, ["enforce: confirmation", SERVER, BAN], "", NO_APPROVAL),
+        (COMMAND, ["enforce: confirmation", SERVER, APPROVAL], "", None),
+        (ADAPTER, ["enforce: forbidden"], STEP, NO_BAN),
+        (ADAPTER, ["enforce: forbidden", SUCH], "", None),
+        (ADAPTER, ["enforce: [forbidden, confirmation]", BAN], "", NO_APPROVAL),
+        (ADAPTER, ["enforce: confirmation", APPROVAL], "", None),
+        (COMMAND, ["enforce: observe"], "", None),
+    ],
+)
+def test_what_is_enforced_must_refuse_something(
+    tmp_path: Path, agent: str, lines: list[str], step: str, problem: str | None
+) -> None:
+    path = tmp_path / "a.flow.yaml"
+    path.write_text(ENFORCING.format(agent=agent, rest="\n".join(lines), step=step))
+    spec = load(path)
+    if problem is None:
+        assert contract_of(spec) is not None
+        return
+    with pytest.raises(SpecError) as raised:
+        contract_of(spec)
+    assert re.search(rf"a\.flow\.yaml:4:\d+: {re.escape(problem)}", str(raised.value))
