@@ -90,6 +90,20 @@ CASES = [
         "tool.condition_unresolved",
     ),
     Case(
+        "a ban by an answer nobody has had is not kept",
+        {"calls": ["pay never where amount > policy.limit"]},
+        [call("policy", None, {"limit": 9}), call("pay", {"amount": 5})],
+        [call("pay", {"amount": 5}), call("policy", None, {"limit": 9})],
+        "tool.condition_unresolved",
+    ),
+    Case(
+        "a ceiling by an answer nobody has had is not kept",
+        {"calls": ["pay at most once where amount > policy.limit and kind equals gift"]},
+        [call("pay", {"amount": 5, "kind": "loan"})],
+        [call("pay", {"amount": 5, "kind": "gift"})],
+        "tool.condition_unresolved",
+    ),
+    Case(
         "count tied to outcome",
         {"calls": ["pay as many as out.paid"]},
         [call("pay"), final({"paid": [1]})],

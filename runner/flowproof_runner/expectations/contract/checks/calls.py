@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from flowproof_runner.expectations.contract.call import Call
@@ -12,7 +12,9 @@ from flowproof_runner.expectations.contract.model import Calls
 from flowproof_runner.expectations.contract.resolution.bag import Found
 from flowproof_runner.expectations.contract.resolution.narrowing import lookup
 from flowproof_runner.expectations.contract.ruling import Place, Ruling, found, unread
+from flowproof_runner.expectations.contract.terms import AllOf, Results
 from flowproof_runner.expectations.contract.values import is_number, key
+from flowproof_runner.expectations.contract.walk import nodes
 from flowproof_runner.findings import Finding
 
 
@@ -26,7 +28,10 @@ def judge(expectation: Calls, place: Place) -> Ruling:
             return Ruling()
         if not condition.holds:
             return _unasked(expectation, place)
-    calls = selected(expectation, place)
+    return Ruling(tuple(_doubts(expectation, place))) + _counted(expectation, place, selected(expectation, place))
+
+
+def _counted(expectation: Calls, place: Place, calls: list[Call]) -> Ruling:
     if expectation.kind == "forbidden":
         return Ruling(tuple(_banned(expectation, call) for call in calls), len(place.view.requested))
     if expectation.as_many_as is not None:
@@ -42,6 +47,31 @@ def selected(expectation: Calls, place: Place) -> list[Call]:
     if such is not None:
         calls = [call for call in calls if place.truth(such, replace(place.env, call=call)).holds]
     return sorted(calls, key=lambda call: call.seq)
+
+
+def _doubts(expectation: Calls, place: Place) -> Iterator[Finding]:
+    """Calls that a ban or a ceiling may be about, or not: what nobody has answered is never false."""
+    such = expectation.such
+    floor_only = expectation.kind != "forbidden" and expectation.at_most is None and expectation.as_many_as is None
+    if floor_only or not place.complete or such is None or not any(isinstance(node, Results) for node in nodes(such)):
+        return
+    parts = such.parts if isinstance(such, AllOf) else (such,)
+    for call in _named(expectation, place):
+        truths = [place.truth(part, replace(place.env, call=call)) for part in parts]
+        failed = [tuple(gap for gap in truth.gaps if gap.kind == "unanswered") for truth in truths if not truth.holds]
+        gaps = tuple(gap for unanswered in failed for gap in unanswered)
+        if gaps and all(failed):
+            message = f"cannot tell whether this {call.tool} is meant, {unread(gaps)}: {line(expectation)}"
+            yield found(expectation, "tool.condition_unresolved", message, seq=call.seq, actual=call.arguments)
+
+
+def _named(expectation: Calls, place: Place) -> Iterable[Call]:
+    """Every call of the tools it names, of all tools if it names none."""
+    view, requested = place.view, expectation.at == "request"
+    if not expectation.tools:
+        return view.requested if requested else view.calls
+    by_tool = view.requested_by_tool if requested else view.by_tool
+    return {call.seq: call for tool in expectation.tools for call in by_tool.get(tool, ())}.values()
 
 
 def _candidates(expectation: Calls, place: Place, requested: bool) -> Iterable[Call]:
