@@ -135,9 +135,7 @@ class Draft:
             expected=value(found.expected),
             actual=value(found.actual),
             candidates=tuple(replace(each, value=value(each.value)) for each in found.candidates),
-            nearest=None
-            if near is None
-            else replace(near, value=value(near.value), fails=tuple(map(text, near.fails))),
+            nearest=near,
         )
 
     def _end(self) -> AgentEnd | None:
