@@ -11,8 +11,9 @@ from typing import Literal
 from flowproof_addons.matching import paths
 from flowproof_addons.matching.dates import DATE, readings
 from flowproof_addons.session import Pin
-from flowproof_addons.trace.model import JsonBody, JsonValue, Request
+from flowproof_addons.trace.model import JsonBody, Request
 from flowproof_addons.trace.pointer import Path as Place
+from flowproof_addons.trace.pointer import texts
 
 _SHORTEST_DIRECTORY = 3
 """`/` and the like stand in every text."""
@@ -54,7 +55,7 @@ class Hints:
     def look(self, request: Request) -> None:
         """Note what this request holds."""
         if isinstance(request.body, JsonBody):
-            for place, text in _texts(request.body.value, ()):
+            for place, text in texts(request.body.value):
                 if text not in self._seen:
                     self._seen.add(text)
                     self.found.update(dict.fromkeys(self._hints(place, text)))
@@ -93,14 +94,3 @@ class _Pinned:
         return self.match is None or any(
             found.start() < span[1] and found.end() > span[0] for found in self.match.finditer(text)
         )
-
-
-def _texts(value: JsonValue, place: Place) -> Iterator[tuple[Place, str]]:
-    if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _texts(item, (*place, index))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(item, (*place, key))

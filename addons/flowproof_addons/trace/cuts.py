@@ -8,11 +8,11 @@ nowhere in the reply (random padding) have a `text` of their own in place of `of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from flowproof_addons.trace.model import JsonValue
-from flowproof_addons.trace.pointer import Path, get, pointer, split
+from flowproof_addons.trace.pointer import Path, get, pointer, split, texts
 
 _FEWEST = 3
 """Fewer texts than this are as short as saying where they stand."""
@@ -35,19 +35,19 @@ class Source:
 
     def cut(self, at: str, pieces: Sequence[JsonValue]) -> dict[str, JsonValue] | None:
         """Where these texts of the leaf `at` stand in the reply, or their own text; None for what is better listed."""
-        texts = [piece for piece in pieces if isinstance(piece, str)]
-        if len(pieces) < _FEWEST or len(texts) != len(pieces):
+        listed = [piece for piece in pieces if isinstance(piece, str)]
+        if len(pieces) < _FEWEST or len(listed) != len(pieces):
             return None
-        whole = "".join(texts)
+        whole = "".join(listed)
         if _SURROGATE.search(whole):
             return None  # halves of one letter, which would be read back as one
         if self._texts is None:
-            self._texts = tuple(_texts(self._body, ()))
+            self._texts = tuple(texts(self._body))
         for path, text in self._texts:
             start = text.find(whole)
             if start >= 0:
-                return {"at": at, "of": pointer(path), "from": start, "lengths": "".join(map(_written, texts))}
-        return {"at": at, "text": whole, "lengths": "".join(map(_written, texts))}
+                return {"at": at, "of": pointer(path), "from": start, "lengths": "".join(map(_written, listed))}
+        return {"at": at, "text": whole, "lengths": "".join(map(_written, listed))}
 
     def pieces(self, cut: JsonValue) -> tuple[str, tuple[str, ...]]:
         """The leaf that varies, and its texts. Raises CutError."""
@@ -75,14 +75,3 @@ class Source:
 
 def _written(piece: str) -> str:
     return str(len(piece)) if len(piece) < 10 else f"({len(piece)})"
-
-
-def _texts(value: JsonValue, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, child in value.items():
-            yield from _texts(child, (*path, key))
-    elif isinstance(value, list):
-        for index, child in enumerate(value):
-            yield from _texts(child, (*path, index))

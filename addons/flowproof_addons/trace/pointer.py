@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from flowproof_addons.trace.model import JsonValue
 
@@ -47,6 +48,18 @@ def child(node: JsonValue, step: str | int) -> JsonValue:
     """What stands one step down. Raises LookupError."""
     where = step_of(node, step)
     return node[where]  # type: ignore[index]  # step_of knows which of the two it is
+
+
+def texts(value: JsonValue, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every text in a value, with where it stands below `path`; keys are none."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from texts(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from texts(inner, (*path, index))
 
 
 def put(value: JsonValue, path: tuple[str | int, ...], leaf: JsonValue) -> JsonValue:
