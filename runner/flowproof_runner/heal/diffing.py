@@ -12,8 +12,8 @@ from flowproof_addons.trace import file
 from flowproof_runner.records.story import tell
 from flowproof_runner.report import style
 from flowproof_runner.report.style import Style
-from flowproof_runner.targets import extensions as extensions_found
-from flowproof_runner.targets import traces as targets
+from flowproof_runner.targets.extensions import admit_for
+from flowproof_runner.targets.traces import find, traces
 from flowproof_runner.trajectory import render
 from flowproof_runner.trajectory.change import Difference
 from flowproof_runner.trajectory.difference import difference
@@ -37,13 +37,13 @@ def between(before: Path, after: Path) -> Difference:
     """How two traces differ. Raises FlowproofError if one cannot be read."""
     registry = default()
     for path in (before, after):
-        extensions_found.admit_for(path)
+        admit_for(path)
     first, second = (read(tell(file.load(path), registry)) for path in (before, after))
     return difference(first, second)
 
 
 def _one(target: Path) -> Path:
-    found = targets.traces(targets.find(target, Path.cwd(), os.environ))
+    found = traces(find(target, Path.cwd(), os.environ))
     if len(found) != 1:
         held = ", ".join(str(path) for path in found) or "none"
         raise NotOneTrace(f"{str(target)!r} holds {len(found)} traces ({held}): name one")

@@ -12,8 +12,8 @@ from flowproof_runner.boundary.process import BoundaryProcess
 from flowproof_runner.inspect.holding import hold
 from flowproof_runner.inspect.web import Web
 from flowproof_runner.report import words
-from flowproof_runner.targets import extensions as extensions_found
-from flowproof_runner.targets import traces as targets
+from flowproof_runner.targets.extensions import admit_for
+from flowproof_runner.targets.traces import NothingToShow, find, traces
 
 
 def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, str]) -> None:
@@ -21,17 +21,17 @@ def inspect(named: Sequence[Path], web: Web, start: Path, shell: Mapping[str, st
 
     Raises FlowproofError if something named is nothing to show, or cannot be read.
     """
-    found = [targets.find(target, start, shell) for target in named or (None,)]
-    shown = [trace for each in found for trace in targets.traces(each)]
+    found = [find(target, start, shell) for target in named or (None,)]
+    shown = [trace for each in found for trace in traces(each)]
     if not shown:
-        raise targets.NothingToShow(f"{str(found[0])!r} holds no trace: nothing crossed in that run")
+        raise NothingToShow(f"{str(found[0])!r} holds no trace: nothing crossed in that run")
     with (
         tempfile.TemporaryDirectory(prefix="flowproof-") as folder,
         BoundaryProcess(Path(folder), web=True, options=web.options()) as process,
         Boundary(process) as boundary,
     ):
         for each in found:
-            extensions_found.admit_for(each, boundary)
+            admit_for(each, boundary)
         count = sum(boundary.show(trace, name(trace), several=len(shown) > 1) for trace in shown)
         told = f"{words.number(count, 'request')} of {words.number(len(shown), 'trace')}"
         print(f"{told} in mitmweb", flush=True)

@@ -14,16 +14,15 @@ from flowproof_runner.flow.tally import tally
 from flowproof_runner.report import console, json, style, timeline
 from flowproof_runner.report.style import Style
 from flowproof_runner.result import RunResult
-from flowproof_runner.targets import extensions as extensions_found
-from flowproof_runner.targets import traces as targets
-from flowproof_runner.targets.traces import NothingToShow
+from flowproof_runner.targets.extensions import admit_for
+from flowproof_runner.targets.traces import NothingToShow, find, traces
 
 
 def show(target: Path | None, *, full: bool) -> str:
     """What there is to see. Raises NothingToShow if there is nothing."""
     dress = Style(style.wanted(os.environ, sys.stdout.isatty()))
-    found = targets.find(target, Path.cwd(), os.environ)
-    extensions_found.admit_for(found)
+    found = find(target, Path.cwd(), os.environ)
+    admit_for(found)
     return _run(found, dress, full=full) if found.is_dir() else _trace(found, dress, full=full)
 
 
@@ -37,7 +36,7 @@ def _trace(path: Path, dress: Style, *, full: bool) -> str:
 
 def _run(folder: Path, dress: Style, *, full: bool) -> str:
     """Every trace of a run, then how the run ended."""
-    parts = [_trace(path, dress, full=full) for path in targets.traces(folder)]
+    parts = [_trace(path, dress, full=full) for path in traces(folder)]
     report = folder / "report.json"
     if report.exists():
         run = _report(report)

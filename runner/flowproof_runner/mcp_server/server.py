@@ -19,7 +19,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from flowproof_addons import FlowproofError
-from flowproof_runner.mcp_server import tools as mcp_tools
+from flowproof_runner.mcp_server import tools
 from flowproof_runner.mcp_server.tools import ContractTold, ReportTold, SpecsTold
 from flowproof_runner.result import FlowResult
 
@@ -67,28 +67,28 @@ def server(folder: Path) -> MCPServer[object]:
 
         def work(cancelled: Event) -> ContractTold:
             file = root.file(path)
-            return mcp_tools.run_contract(file, command or [], repeat, folder, cancelled, told)
+            return tools.run_contract(file, command or [], repeat, folder, cancelled, told)
 
         return await _away(work)
 
     @made.tool(description="What a contract report says.", structured_output=True, annotations=reads)
     async def explain_report(path: str) -> ReportTold:
-        return await _away(lambda _: mcp_tools.explain_report(root.file(path)))
+        return await _away(lambda _: tools.explain_report(root.file(path)))
 
     @made.tool(description="Replay a recorded flow (*.flow.yaml); nothing leaves this machine.", structured_output=True)
     async def run_flow(path: str, ctx: Context) -> FlowResult:
         await ctx.report_progress(0, 1)
-        result = await _away(lambda cancelled: mcp_tools.run_flow(root.file(path), folder, cancelled))
+        result = await _away(lambda cancelled: tools.run_flow(root.file(path), folder, cancelled))
         await ctx.report_progress(1, 1)
         return result
 
     @made.tool(description="The flows and contracts below a folder.", structured_output=True, annotations=reads)
     async def list_specs(path: str = ".") -> SpecsTold:
-        return await _away(lambda _: mcp_tools.list_specs(root.file(path), folder))
+        return await _away(lambda _: tools.list_specs(root.file(path), folder))
 
     @made.tool(description="A cassette, trace or run as a timeline.", structured_output=True, annotations=reads)
     async def show_trace(path: str) -> Shown:
-        return Shown(text=await _away(lambda _: mcp_tools.show_trace(root.file(path))))
+        return Shown(text=await _away(lambda _: tools.show_trace(root.file(path))))
 
     return made
 

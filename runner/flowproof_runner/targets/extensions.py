@@ -8,7 +8,7 @@ from flowproof_runner.reading.problems import SpecError
 from flowproof_runner.report import json
 from flowproof_runner.suite.extensions import ExtensionError, Host, admit
 from flowproof_runner.suite.file import Suites
-from flowproof_runner.targets import traces as targets
+from flowproof_runner.targets.traces import traces
 
 
 def admit_for(found: Path, host: Host | None = None) -> None:
@@ -35,4 +35,4 @@ def _folders(found: Path) -> list[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / "report.json").is_file() and bool(targets.traces(folder))
+    return (folder / "report.json").is_file() and bool(traces(folder))
