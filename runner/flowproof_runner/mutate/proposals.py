@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.language.printing import show_path, show_tool
 from flowproof_runner.expectations.contract.terms import Step, Wildcard
-from flowproof_runner.expectations.contract.values import Key, decoded, key
+from flowproof_runner.expectations.contract.values import Key, decoded, is_number, key
 from flowproof_runner.mutate.leaves import Path, family, leaves
 from flowproof_runner.mutate.mutant import Mutant
 from flowproof_runner.mutate.operators import Material
@@ -178,7 +178,7 @@ def _number(name: str, value: float, material: Material) -> Iterator[Line]:
         if len(uses) == value:
             yield "calls", f"{tool} as many as {name}"
         for path, _ in leaves(uses[0].call.arguments):
-            numbers = [n for use in uses for at, n in leaves(use.call.arguments) if at == path and _is_number(n)]
+            numbers = [n for use in uses for at, n in leaves(use.call.arguments) if at == path and is_number(n)]
             if numbers and abs(sum(n for n in numbers if isinstance(n, int | float)) - value) < 1e-9:
                 yield "outcome", f"{name} equals sum(args({tool}).{_opened(path)})"
 
@@ -210,10 +210,6 @@ def _opened(path: Path) -> str:
     """The path with array indices opened: `items[].id`."""
     steps: tuple[Step, ...] = tuple(Wildcard() if isinstance(step, int) else step for step in path)
     return show_path(steps)
-
-
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _json(value: JsonValue) -> str:

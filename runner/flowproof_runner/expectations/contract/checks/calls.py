@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from flowproof_runner.expectations.contract.call import Call
@@ -41,8 +41,7 @@ def _counted(expectation: Calls, place: Place, calls: list[Call]) -> Ruling:
 
 def selected(expectation: Calls, place: Place) -> list[Call]:
     """The calls an expectation counts."""
-    requested = expectation.at == "request"
-    calls = _candidates(expectation, place, requested)
+    calls = _candidates(expectation, place)
     such = expectation.such
     if such is not None:
         calls = [call for call in calls if place.truth(such, replace(place.env, call=call)).holds]
@@ -74,19 +73,15 @@ def _named(expectation: Calls, place: Place) -> Iterable[Call]:
     return {call.seq: call for tool in expectation.tools for call in by_tool.get(tool, ())}.values()
 
 
-def _candidates(expectation: Calls, place: Place, requested: bool) -> Iterable[Call]:
-    view = place.view
-    if not expectation.tools:
-        return view.requested if requested else view.calls
+def _candidates(expectation: Calls, place: Place) -> Iterable[Call]:
+    """The same, looked up where an argument is tied to values: all others cannot be meant."""
     narrowed = lookup(expectation.such, "call", lambda right: place.resolver.find(right, place.env))
+    if not expectation.tools or narrowed is None:
+        return _named(expectation, place)
+    path, values = narrowed
     calls: dict[int, Call] = {}
-    by_tool: Mapping[str, tuple[Call, ...]] = view.requested_by_tool if requested else view.by_tool
     for tool in expectation.tools:
-        if narrowed is None:
-            calls |= {call.seq: call for call in by_tool.get(tool, ())}
-            continue
-        path, values = narrowed
-        index = view.calls_by_argument(tool, path, requested)
+        index = place.view.calls_by_argument(tool, path, expectation.at == "request")
         calls |= {call.seq: call for value in values for call in index.get(key(value), ())}
     return calls.values()
 
