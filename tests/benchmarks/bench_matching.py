@@ -21,7 +21,7 @@ from flowproof_addons.matching.matcher import Hit, Matcher
 from flowproof_addons.trace import body
 from flowproof_addons.trace.file import load, save
 from flowproof_addons.trace.journal import Journal
-from flowproof_addons.trace.json_value import dump
+from flowproof_addons.trace.json_value import compact
 from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue, Reply, Request, Trace
 from flowproof_addons.trace.redact import Redactor
 
@@ -122,7 +122,7 @@ def _body(turn: int) -> JsonValue:
 
 
 def _data(turn: int) -> bytes:
-    return dump(_body(turn)).encode()
+    return compact(_body(turn)).encode()
 
 
 def _request(size: int, number: int) -> Request:
@@ -131,7 +131,7 @@ def _request(size: int, number: int) -> Request:
         "POST",
         PATH,
         HEADERS,
-        dump({"model": "gpt-5", "messages": [SYSTEM, {"role": "user", "content": text}]}).encode(),
+        compact({"model": "gpt-5", "messages": [SYSTEM, {"role": "user", "content": text}]}).encode(),
     )
 
 

@@ -21,7 +21,7 @@ def parse(text: str) -> JsonValue:
 
 def compact(value: JsonValue) -> str:
     """The shortest JSON text of a value, keys in their order, non-ASCII as it is."""
-    return json_value.dump(value)
+    return json_value.compact(value)
 
 
 def of_body(body: Body) -> dict[str, JsonValue]:

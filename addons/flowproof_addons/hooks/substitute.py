@@ -31,4 +31,4 @@ class Substitute:
         crossing.request = told
         if not live.replaying and isinstance(told.body, JsonBody):
             flow.request.headers.pop("content-encoding", None)
-            flow.request.content = json_value.dump(told.body.value).encode("utf-8", "surrogatepass")
+            flow.request.content = json_value.compact(told.body.value).encode("utf-8", "surrogatepass")

@@ -52,7 +52,7 @@ def _calls(calls: Sequence[ToolCall]) -> str:
 
 
 def _short(value: JsonValue) -> str:
-    shown = json_value.dump(value) if isinstance(value, dict | list) else scalar(value)
+    shown = json_value.compact(value) if isinstance(value, dict | list) else scalar(value)
     return _clipped(shown, _VALUE)
 
 

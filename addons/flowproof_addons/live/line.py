@@ -19,7 +19,7 @@ from flowproof_addons.live.mocks import MocksExhausted
 from flowproof_addons.live.progress import Live
 from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.trace import body
-from flowproof_addons.trace.json_value import JsonError, dump, parse
+from flowproof_addons.trace.json_value import JsonError, compact, parse
 from flowproof_addons.trace.model import Body, BytesBody, JsonBody, JsonValue, Reply, Request
 
 CREATE = "response.create"
@@ -82,7 +82,7 @@ class Line:
             return self._replayed(crossing, message)
         told = raw.of_body(crossing.request.body)
         self._waiting.setdefault(_stream(message), deque()).append(_Waiting(crossing))
-        return Step(forward=text if told == said else dump({"type": CREATE, **told}), crossing=crossing)
+        return Step(forward=text if told == said else compact({"type": CREATE, **told}), crossing=crossing)
 
     def told(self, text: str) -> Crossing | None:
         """The upstream said this; the turn that is whole by it."""
@@ -118,7 +118,7 @@ class Line:
 
     def _request(self, said: JsonValue) -> Request:
         """The turn as it would come over HTTP."""
-        asked = body.request("POST", self._opening.path, {"content-type": "application/json"}, dump(said).encode())
+        asked = body.request("POST", self._opening.path, {"content-type": "application/json"}, compact(said).encode())
         return replace(asked, query=self._opening.query, headers={**self._opening.headers, **asked.headers})
 
     def _replayed(self, crossing: Crossing, message: Object) -> Step:
@@ -147,7 +147,7 @@ def _error(status: int, told: Body, message: Object) -> str:
     words: JsonValue = {"error": {"message": body.wire(told, "").decode("utf-8", "replace")}}
     held = raw.as_object(told.value if isinstance(told, JsonBody) else words)
     named: Object = {"stream_id": message["stream_id"]} if "stream_id" in message else {}
-    return dump({"type": "error", "status": status, **named, **held})
+    return compact({"type": "error", "status": status, **named, **held})
 
 
 def _object(text: str) -> Object:

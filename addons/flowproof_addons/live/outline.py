@@ -44,7 +44,7 @@ def scalar(value: JsonValue) -> str:
     if isinstance(value, str):
         plain = _PLAIN.fullmatch(value) and ": " not in value and value.lower() not in _WORDS
         return value if plain else json_value.string(value)
-    return json_value.dump(value)
+    return json_value.compact(value)
 
 
 def _member(head: str, inner: JsonValue, indent: int, remark: str = "") -> Iterator[str]:

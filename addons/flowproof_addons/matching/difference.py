@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from flowproof_addons.matching import excerpt, kinds
 from flowproof_addons.matching.excerpt import Excerpt
 from flowproof_addons.matching.paths import written
-from flowproof_addons.trace.json_value import compact, dump, same
+from flowproof_addons.trace.json_value import compact, same
 from flowproof_addons.trace.model import JsonValue
 from flowproof_addons.trace.pointer import Path
 
@@ -166,7 +166,7 @@ def _text_of(value: JsonValue) -> str | None:
 
 
 def _value(value: JsonValue) -> Excerpt:
-    text = dump(value)
+    text = compact(value)
     return excerpt.whole(text)
 
 

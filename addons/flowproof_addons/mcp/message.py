@@ -56,7 +56,7 @@ def batched(text: bytes) -> bool:
 
 def write(message: JsonValue) -> bytes:
     """Compact JSON, UTF-8, no newline inside."""
-    return json_value.dump(message).encode()
+    return json_value.compact(message).encode()
 
 
 def kind(message: Message) -> Kind:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from flowproof_addons.trace import credentials, multipart
 from flowproof_addons.trace.encoding import LIMIT, EncodingError, decode
-from flowproof_addons.trace.json_value import JsonError, dump, parse
+from flowproof_addons.trace.json_value import JsonError, compact, parse
 from flowproof_addons.trace.model import Body, BytesBody, JsonBody, MultipartBody, Reply, Request
 
 __all__ = ["LIMIT", "EncodingError", "complaint", "decode", "read", "reply", "reply_headers", "request", "wire"]
@@ -59,7 +59,7 @@ def wire(body: Body, content_type: str) -> bytes:
     """The bytes to send for a body; multipart needs the boundary that the content type names."""
     match body:
         case JsonBody(value, source):
-            return (dump(value) if source is None else source).encode()
+            return (compact(value) if source is None else source).encode()
         case MultipartBody():
             return multipart.write(body, multipart.boundary(content_type) or "flowproof")
         case BytesBody(data):
@@ -105,7 +105,7 @@ def _with_source(body: Body, content: bytes) -> Body:
     if not isinstance(body, JsonBody):
         return body
     text = content.decode()
-    return body if dump(body.value) == text else JsonBody(body.value, text)
+    return body if compact(body.value) == text else JsonBody(body.value, text)
 
 
 def _origin_form(target: str) -> str:

@@ -9,7 +9,7 @@ from threading import Lock
 
 from flowproof_addons.trace.entry import Reader, Writer
 from flowproof_addons.trace.file import CassetteError
-from flowproof_addons.trace.json_value import FILE_DEPTH, JsonError, dump, parse
+from flowproof_addons.trace.json_value import FILE_DEPTH, JsonError, compact, parse
 from flowproof_addons.trace.model import Exchange
 from flowproof_addons.trace.redact import Redactor
 from flowproof_addons.trace.shape import Node, ShapeError
@@ -43,7 +43,7 @@ class Journal:
         where = self.arrive() if place is None else place
         hidden = self._redactor.hide_exchange(exchange)
         with self._lock:
-            line = dump(self._writer.write(where + 1, hidden))
+            line = compact(self._writer.write(where + 1, hidden))
             try:
                 self._file.write(line.encode() + b"\n")
                 self._file.flush()

@@ -1,4 +1,4 @@
-"""JSON without loss: what `parse` read, `dump` says again, number literals included.
+"""JSON without loss: what `parse` read, `compact` says again, number literals included.
 
 The standard parser forgets how a number was written and which of two equal keys came first. Matching may not.
 """
@@ -69,13 +69,11 @@ def parse(data: bytes | str, max_depth: int = MAX_DEPTH) -> JsonValue:
     return value
 
 
-def dump(value: JsonValue) -> str:
-    """The value as compact JSON text, always encodable as UTF-8: text that holds a lone surrogate is escaped."""
-    return compact(value)
-
-
 def compact(value: JsonValue, spaced: bool = False, ascii_only: bool = False, sort_keys: bool = False) -> str:
-    """The value on one line, in one of the ways JSON is commonly written on one line."""
+    """The value on one line, in one of the ways JSON is commonly written on one line.
+
+    Always encodable as UTF-8: text that holds a lone surrogate is escaped.
+    """
     if has_literals(value):
         return "".join(_pieces(value, (", ", ": ") if spaced else (",", ":"), ascii_only, sort_keys))
     text = _ENCODERS[spaced, ascii_only, sort_keys].encode(value)

@@ -22,7 +22,7 @@ class JsonBody:
 
     value: JsonValue
     source: str | None = None
-    """The text as the upstream wrote it, where `dump(value)` would write it differently: replies are served as written.
+    """The text as the upstream wrote it, where `compact(value)` would differ: replies are served as written.
 
     None for requests, which are compared as values. Whoever changes the value must drop it.
     """

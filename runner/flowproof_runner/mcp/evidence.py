@@ -96,7 +96,7 @@ def _events(lane: str, number: int, call: Call, joins: _Joins) -> Iterator[Place
             mocked=call.by == "spec",
             fault=call.by == "fault",
             duration_ms=float(call.ms),
-            size_bytes=len(json_value.dump(dict(call.outcome)).encode("utf-8", "surrogatepass")),
+            size_bytes=len(json_value.compact(dict(call.outcome)).encode("utf-8", "surrogatepass")),
         )
         yield Placed(call.turns, call.closed, returned)
 

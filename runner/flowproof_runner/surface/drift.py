@@ -88,7 +88,7 @@ def _tool(where: str, before: Mapping[str, JsonValue], after: Mapping[str, JsonV
         yield Change(
             Kind.BEHAVIOUR, where, f"annotations {_differ(before.get('annotations'), after.get('annotations'))}"
         )
-    if not json_value.same(_canonical(before.get("outputSchema")), _canonical(after.get("outputSchema"))):
+    if not json_value.same(canonical_schema(before.get("outputSchema")), canonical_schema(after.get("outputSchema"))):
         yield Change(Kind.RESULT, where, "another output schema")
     for name in sorted((before.keys() | after.keys()) - _JUDGED):
         if not json_value.same(before.get(name), after.get(name)):
@@ -97,7 +97,7 @@ def _tool(where: str, before: Mapping[str, JsonValue], after: Mapping[str, JsonV
 
 def _schema(where: str, before: JsonValue, after: JsonValue) -> Iterator[Change]:
     """The arguments; what is not about single arguments is taken as breaking, for want of a proof that it is not."""
-    old, new = _object(_canonical(before)), _object(_canonical(after))
+    old, new = _object(canonical_schema(before)), _object(canonical_schema(after))
     old_args, new_args = _object(old.get("properties")), _object(new.get("properties"))
     was, now = _names(old.get("required")), _names(new.get("required"))
     for name in sorted(old_args.keys() - new_args.keys()):
@@ -163,17 +163,13 @@ def _words(where: str, before: Mapping[str, JsonValue], after: Mapping[str, Json
 
 
 def _differ(before: JsonValue, after: JsonValue) -> str:
-    return f"{json_value.dump(before)} -> {json_value.dump(after)}"
+    return f"{json_value.compact(before)} -> {json_value.compact(after)}"
 
 
 def _wider(before: JsonValue, after: JsonValue) -> bool:
     if not isinstance(before, list):
         return False
     return after is None or (isinstance(after, list) and all(value in after for value in before))
-
-
-def _canonical(schema: JsonValue) -> JsonValue:
-    return canonical_schema(schema)
 
 
 def _wordless(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

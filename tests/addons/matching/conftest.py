@@ -11,7 +11,7 @@ from flowproof_addons.matching.divergence import Divergence
 from flowproof_addons.matching.matcher import Hit, Matcher
 from flowproof_addons.session import Pin
 from flowproof_addons.trace import body
-from flowproof_addons.trace.json_value import dump
+from flowproof_addons.trace.json_value import compact
 from flowproof_addons.trace.model import Exchange, JsonBody, JsonValue, Reply, Request
 from flowproof_addons.trace.redact import Redactor
 
@@ -35,7 +35,7 @@ def sent() -> Callable[..., Request]:
 
     def make(value: JsonValue = None, path: str = CHAT, method: str = "POST", agent: str = "sdk/1") -> Request:
         headers = {"content-type": "application/json", "user-agent": agent}
-        data = value if isinstance(value, str) else "" if value is None else dump(value)
+        data = value if isinstance(value, str) else "" if value is None else compact(value)
         return body.request(method, path, headers, data.encode())
 
     return make

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flowproof_addons.trace.body import reply
 from flowproof_addons.trace.file import CassetteError, blob_folder, load, save
-from flowproof_addons.trace.json_value import MAX_DEPTH, Number, compact, dump, parse
+from flowproof_addons.trace.json_value import MAX_DEPTH, Number, compact, parse
 from flowproof_addons.trace.model import (
     Attempt,
     BytesBody,
@@ -64,8 +64,8 @@ as_written = st.tuples(values, st.sampled_from([None, 2, 4])).map(
 )
 frames = st.none() | st.lists(
     st.binary(max_size=10)
-    | values.map(lambda value: f"data: {dump(value)}\n\n".encode())
-    | text.map(lambda token: f"event: a\ndata: {dump({'t': token, 'n': 1})}\n\n".encode()),
+    | values.map(lambda value: f"data: {compact(value)}\n\n".encode())
+    | text.map(lambda token: f"event: a\ndata: {compact({'t': token, 'n': 1})}\n\n".encode()),
     max_size=12,
 ).map(tuple)
 replies = st.builds(Reply, st.just(0) | st.integers(100, 599), bodies | as_written, headers, frames, st.booleans())

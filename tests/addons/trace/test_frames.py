@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowproof_addons.trace.frames import FramesError, pack, unpack
-from flowproof_addons.trace.json_value import dump, parse
+from flowproof_addons.trace.json_value import compact, parse
 from flowproof_addons.trace.model import JsonValue
 
 
@@ -102,7 +102,7 @@ layouts = st.sampled_from(
 )
 frame_bytes = (
     st.tuples(layouts, payloads, st.booleans()).map(
-        lambda made: made[0].replace("{}", json.dumps(made[1]) if made[2] else dump(made[1])).encode()
+        lambda made: made[0].replace("{}", json.dumps(made[1]) if made[2] else compact(made[1])).encode()
     )
     | st.binary(max_size=6)
     | st.builds(anthropic, st.sampled_from(["a", "b"]), st.integers(0, 2))
@@ -114,7 +114,7 @@ frame_bytes = (
 @given(st.lists(frame_bytes, max_size=12), st.sampled_from([None, "", "aabb", {"t": ["abab", "é" * 9]}]))
 def test_any_frames_come_back_byte_for_byte_beside_any_reply(frames: list[bytes], body: JsonValue) -> None:
     packed = pack(frames, body)
-    assert unpack(parse(dump(packed)), body) == tuple(frames)
+    assert unpack(parse(compact(packed)), body) == tuple(frames)
 
 
 WORDS = ["Hel", "lo", ", ", 'w"ör', "ld", "", " and much more", "."]
@@ -146,7 +146,7 @@ def test_halves_of_one_letter_are_kept_apart() -> None:
     frames += [frame.replace(b'"c"', rb'"\ud83c"') for frame in frames[2:]] + [
         frame.replace(b'"c"', rb'"\udf27"') for frame in frames[2:]
     ]
-    assert unpack(parse(dump(pack(frames, "abc🌧"))), "abc🌧") == tuple(frames)
+    assert unpack(parse(compact(pack(frames, "abc🌧"))), "abc🌧") == tuple(frames)
 
 
 def test_another_reply_than_the_one_that_was_streamed_is_refused() -> None:
@@ -159,7 +159,7 @@ def test_another_reply_than_the_one_that_was_streamed_is_refused() -> None:
 
 def test_tokens_cost_little_more_than_their_text() -> None:
     tokens = [f"token{number} " for number in range(1000)]
-    assert len(dump(pack([chat(token) for token in tokens]))) < 1.5 * len("".join(tokens))
+    assert len(compact(pack([chat(token) for token in tokens]))) < 1.5 * len("".join(tokens))
 
 
 @pytest.mark.parametrize(

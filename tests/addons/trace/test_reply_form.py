@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowproof_addons.trace import reply_form
-from flowproof_addons.trace.json_value import dump, parse
+from flowproof_addons.trace.json_value import compact, parse
 from flowproof_addons.trace.model import JsonBody, JsonValue, Reply
 from flowproof_addons.trace.reply_form import Kept
 from flowproof_addons.trace.shape import Node, ShapeError
@@ -35,7 +35,7 @@ def stored(*replies: Reply) -> list[JsonValue]:
     entries: list[JsonValue] = []
     for reply in replies:
         entry, before = reply_form.write(reply, before)
-        entries.append(parse(dump(entry)))
+        entries.append(parse(compact(entry)))
     return entries
 
 
