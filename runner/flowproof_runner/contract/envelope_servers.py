@@ -8,8 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from flowproof_runner.contract.envelope02 import Written02
-from flowproof_runner.contract.servers import CALL_S, STARTUP_S, AnsweringServer
-from flowproof_runner.expectations.contract.model import Lane
+from flowproof_runner.contract.servers import CALL_S, STARTUP_S, AnsweringServer, limited
 from flowproof_runner.reading.problems import Complaint, refuse
 from flowproof_runner.spec.mcp import Server
 
@@ -40,11 +39,10 @@ class EnvelopeServers(Written02):
 
 def _answering(number: int, server: Server) -> AnsweringServer:
     limits = server.limits
-    call_ms = None if limits.call is None else limits.call * 1000
     return AnsweringServer(
         name=server.name,
         loc=("mcp", number),
-        lane=Lane(id=f"mcp[{number}]", server=server.name, call_ms=call_ms, result_bytes=limits.result),
+        lane=limited(number, server),
         command=server.command or (),
         url=server.url or "",
         env=server.env,

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -17,16 +16,13 @@ from flowproof_runner.contract.grammar import Envelope, Redaction
 from flowproof_runner.contract.servers import AnsweringServer
 from flowproof_runner.drivers.fixtures import Case
 from flowproof_runner.expectations.contract.lint import Surroundings, enforceable, lint, place
-from flowproof_runner.expectations.contract.model import Budget, Contract, Lane, Outcome
+from flowproof_runner.expectations.contract.model import Budget, Contract, Enforcement, Lane, Outcome
 from flowproof_runner.program.unplugged import unplugged
 from flowproof_runner.reading import errors
 from flowproof_runner.reading.document import Document, Place
 from flowproof_runner.reading.problems import Complaint, Loc, Problem, SpecError
 from flowproof_runner.reading.reader import read
 from flowproof_runner.reading.scalars import Scalar
-
-if TYPE_CHECKING:
-    from flowproof_runner.expectations.contract.gate import Enforced
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class ContractFile:
     has_data: bool = False
     fixtures: Mapping[str, tuple[Case, ...]] = field(default_factory=dict)
     command: tuple[str, ...] = ()
-    enforced: frozenset[Enforced] = frozenset()
+    enforced: frozenset[Enforcement] = frozenset()
     servers: tuple[AnsweringServer, ...] = ()
     redaction: Redaction | None = None
     max_duration_ms: int | None = None

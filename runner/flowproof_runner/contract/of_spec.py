@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.contract.fixture_file import read_value
+from flowproof_runner.contract.servers import limited
 from flowproof_runner.expectations.contract.language.grammar import Expect, compile_expect
 from flowproof_runner.expectations.contract.lint import Surroundings, lint, place
-from flowproof_runner.expectations.contract.model import Calls, Contract, Lane
-from flowproof_runner.mcp.servers import confirmed, forbidden
+from flowproof_runner.expectations.contract.model import Contract, Lane
+from flowproof_runner.mcp.servers import forbidden
 from flowproof_runner.reading import errors
 from flowproof_runner.reading.document import Document
 from flowproof_runner.reading.fields import Part
@@ -83,22 +85,17 @@ def _mappings(found: Node | None) -> list[dict[str, Node]]:
 
 
 def _idle(spec: LoadedSpec, contract: Contract) -> Iterator[Complaint]:
-    """What `enforce:` names that would refuse nothing."""
+    """What `enforce:` names that would refuse nothing. An adapter is held to every ban, whatever it depends on."""
     enforced = spec.spec.enforce
     adapter = spec.spec.agent.driver == "adapter"
     if enforced and not adapter and not spec.spec.mcp:
         yield Complaint("refuses nothing: a call can be refused on its way to a server under mcp: or from an adapter")
         return
-    banned = any(_bans(contract)) if adapter else any(forbidden(spec.steps, contract))
+    banned = bool(contract.bans) if adapter else any(forbidden(spec.steps, contract))
     if "forbidden" in enforced and not banned:
         yield Complaint("`forbidden` refuses nothing: no line under expect: calls: says what is called `never`")
-    if "confirmation" in enforced and not any(confirmed(contract)):
+    if "confirmation" in enforced and not contract.approvals:
         yield Complaint("`confirmation` refuses nothing: no line under expect: confirm: says what needs one")
-
-
-def _bans(contract: Contract) -> Iterator[bool]:
-    """An adapter's calls are held to every ban of the contract, whatever it depends on."""
-    return (isinstance(each, Calls) and each.kind == "forbidden" for each in contract.expectations)
 
 
 def _surroundings(spec: LoadedSpec) -> Surroundings:
@@ -121,17 +118,13 @@ def _lanes(spec: LoadedSpec, problems: list[Problem]) -> Iterator[Lane]:
 
 
 def _lane(spec: LoadedSpec, number: int, server: Server, problems: list[Problem]) -> Lane:
-    limits, loc = server.limits, ("mcp", number)
-    snapshot = _snapshot(spec, number, server, problems)
-    return Lane(
-        id=f"mcp[{number}]",
-        where=spec.document.where(loc),
-        server=server.name,
-        call_ms=limits.call * 1000 if limits is not None and limits.call is not None else None,
-        result_bytes=limits.result if limits is not None else None,
-        tools=snapshot.get("tools") if snapshot is not None else None,
-        capabilities=snapshot.get("capabilities") if snapshot is not None else None,
-        discovered=snapshot.get("discovered") if snapshot is not None else None,
+    lane = limited(number, server, spec.document.where(("mcp", number)))
+    snapshot = _snapshot(spec, number, server, problems) or {}
+    return replace(
+        lane,
+        tools=snapshot.get("tools"),
+        capabilities=snapshot.get("capabilities"),
+        discovered=snapshot.get("discovered"),
     )
 
 

@@ -13,7 +13,6 @@ from flowproof_runner.evidence.model import ADAPTER, Decided, Evidence
 from flowproof_runner.evidence.names import named
 from flowproof_runner.evidence.outcome import with_outcome
 from flowproof_runner.expectations.ast import CallAssertion
-from flowproof_runner.expectations.contract.model import Calls
 from flowproof_runner.flow.draft import Draft
 from flowproof_runner.mcp.evidence import reader
 from flowproof_runner.spec import session
@@ -46,8 +45,7 @@ def uncaught(draft: Draft, evidence: Evidence) -> Iterator[str]:
     mocked = {tool.name for tool in spec.tools if tool.mocked}
     steps = (each.step for each in draft.resolved.steps)
     forbidden = {step.tool for step in steps if isinstance(step, CallAssertion) and step.kind == "no_call"}
-    rules = (e for e in draft.contract.expectations if isinstance(e, Calls) and e.kind == "forbidden")
-    return unintercepted(mocked, forbidden | {tool for rule in rules for tool in rule.tools}, evidence)
+    return unintercepted(mocked, forbidden | {tool for ban in draft.contract.bans for tool in ban.tools}, evidence)
 
 
 def unintercepted(mocked: Set[str], forbidden: Set[str], evidence: Evidence) -> Iterator[str]:

@@ -20,7 +20,7 @@ def servers(spec: LoadedSpec, contract: Contract) -> tuple[McpServer, ...]:
     """The servers of a (resolved) spec, with the calls its `enforce:` refuses before they get there."""
     enforce = spec.spec.enforce
     never = tuple(forbidden(spec.steps, contract)) if "forbidden" in enforce else ()
-    confirm = tuple(confirmed(contract)) if "confirmation" in enforce else ()
+    confirm = contract.approvals if "confirmation" in enforce else ()
     return tuple(_server(server, spec.path.parent, never, confirm) for server in spec.spec.mcp)
 
 
@@ -58,19 +58,14 @@ def forbidden(steps: Iterable[PlacedStep], contract: Contract) -> Iterator[str]:
             and not each.step.clauses
         ):
             yield each.step.tool
-    for expectation in contract.expectations:
-        if isinstance(expectation, Calls) and expectation.kind == "forbidden" and not _conditional(expectation):
-            yield from expectation.tools
+    for ban in contract.bans:
+        if not _conditional(ban):
+            yield from ban.tools
 
 
 def _conditional(calls: Calls) -> bool:
     """What a call's arguments or the run's outcome decide cannot be refused beforehand by name."""
     return calls.such is not None or calls.when is not None
-
-
-def confirmed(contract: Contract) -> Iterator[Confirmation]:
-    """What the contract wants a confirmation for."""
-    return (e for e in contract.expectations if isinstance(e, Confirmation))
 
 
 def _approval(expectation: Confirmation, server: str) -> McpConfirm:

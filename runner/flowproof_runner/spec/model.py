@@ -6,6 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from flowproof_runner.expectations.contract.model import Enforcement
 from flowproof_runner.reading.fields import Flag, Object, Part, Text, Variable, Words
 from flowproof_runner.reading.problems import Complaint, refuse
 from flowproof_runner.spec.agent import Agent
@@ -17,7 +18,6 @@ from flowproof_runner.spec.pins import PinEntry
 from flowproof_runner.spec.steps import StepForm
 from flowproof_runner.spec.tools import Tool
 
-type Enforcement = Literal["forbidden", "confirmation"]
 type Enforced = Literal["observe"] | Enforcement | tuple[Enforcement, ...]
 
 

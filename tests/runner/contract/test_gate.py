@@ -10,14 +10,14 @@ import pytest
 from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.evidence.model import AnyEvent, Confirmed, Decided, Discovered, Evidence
 from flowproof_runner.expectations.contract.evaluate import evaluate
-from flowproof_runner.expectations.contract.gate import Enforced, Gate
-from flowproof_runner.expectations.contract.model import Contract
+from flowproof_runner.expectations.contract.gate import Gate
+from flowproof_runner.expectations.contract.model import Contract, Enforcement
 
 type Play = Callable[[list[tuple[object, ...]]], Evidence]
 type Build = Callable[..., Contract]
 type Steps = list[tuple[object, ...]]
 
-EVERYTHING: frozenset[Enforced] = frozenset({"forbidden", "confirmation"})
+EVERYTHING: frozenset[Enforcement] = frozenset({"forbidden", "confirmation"})
 POLICY: tuple[object, ...] = ("call", "policy", {}, {"limit": 3})
 
 
@@ -106,8 +106,8 @@ def test_a_call_is_let_through_only_where_it_is_known_to_be_allowed(case: Case, 
     assert refusal(built, play(case.steps).events, *case.asked) == case.refused
 
 
-@pytest.mark.parametrize("enforced", [frozenset[Enforced](), frozenset[Enforced]({"confirmation"})])
-def test_only_what_is_enforced_refuses(enforced: frozenset[Enforced], contract: Build) -> None:
+@pytest.mark.parametrize("enforced", [frozenset[Enforcement](), frozenset[Enforcement]({"confirmation"})])
+def test_only_what_is_enforced_refuses(enforced: frozenset[Enforcement], contract: Build) -> None:
     assert Gate(contract(calls=["wipe never"]), enforced).refusal((), "x", "wipe", "adapter", {}) is None
 
 

@@ -11,13 +11,12 @@ from flowproof_runner.evidence.model import AnyEvent, Decided, Dispatched, Evide
 from flowproof_runner.evidence.names import reached
 from flowproof_runner.expectations.contract.call import names_of
 from flowproof_runner.expectations.contract.evaluate import evaluate
-from flowproof_runner.expectations.contract.model import AnyExpectation, Calls, Confirmation, Contract
+from flowproof_runner.expectations.contract.model import AnyExpectation, Calls, Confirmation, Contract, Enforcement
 from flowproof_runner.expectations.contract.resolution.bag import Gap
 from flowproof_runner.expectations.contract.resolution.resolver import Resolver
 from flowproof_runner.expectations.contract.ruling import Place
 from flowproof_runner.expectations.contract.view import View
 
-type Enforced = Literal["forbidden", "confirmation"]
 type Reason = Literal["tool_forbidden", "confirmation_missing_or_mismatched"]
 
 
@@ -26,7 +25,7 @@ class Gate:
     """Refuses calls that would be critical findings if they were carried out."""
 
     contract: Contract
-    enforced: frozenset[Enforced]
+    enforced: frozenset[Enforcement]
 
     def refusal(
         self, events: Sequence[AnyEvent], call: str, tool: str, lane: str, arguments: JsonValue

@@ -9,6 +9,8 @@ from flowproof_addons.trace.model import JsonValue
 from flowproof_runner.expectations.contract.terms import Formula, Term
 
 type At = Literal["call", "request"]
+type Enforcement = Literal["forbidden", "confirmation"]
+"""Which rules of a contract refuse calls before they are dispatched."""
 """`call`: what was carried out where that is observed; `request`: what was asked for, carried out or not."""
 
 
@@ -162,3 +164,13 @@ class Contract:
     expectations: tuple[AnyExpectation, ...] = ()
     strict: bool = False
     """An expectation that was never exercised fails the run."""
+
+    @property
+    def bans(self) -> tuple[Calls, ...]:
+        """What is never called, conditional bans too."""
+        return tuple(each for each in self.expectations if isinstance(each, Calls) and each.kind == "forbidden")
+
+    @property
+    def approvals(self) -> tuple[Confirmation, ...]:
+        """What is not called without a confirmation."""
+        return tuple(each for each in self.expectations if isinstance(each, Confirmation))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flowproof_runner.expectations.contract.lint import counts, order, references, surroundings, values
 from flowproof_runner.expectations.contract.lint.facts import Facts
 from flowproof_runner.expectations.contract.lint.surroundings import Surroundings
-from flowproof_runner.expectations.contract.model import Calls, Confirmation, Contract
+from flowproof_runner.expectations.contract.model import Contract
 from flowproof_runner.findings import Finding
 
 
@@ -23,10 +23,8 @@ def lint(contract: Contract, around: Surroundings | None = None) -> tuple[Findin
 
 def enforceable(contract: Contract) -> str | None:
     """Why enforcing this contract would refuse nothing, None if it would."""
-    forbidden = {
-        tool for e in contract.expectations if isinstance(e, Calls) and e.kind == "forbidden" for tool in e.tools
-    }
-    protected = {e.tool for e in contract.expectations if isinstance(e, Confirmation)}
+    forbidden = {tool for ban in contract.bans for tool in ban.tools}
+    protected = {approval.tool for approval in contract.approvals}
     if not forbidden and not protected:
         return "nothing is forbidden and nothing needs an approval, so there is nothing to enforce"
     if protected and protected <= forbidden:
