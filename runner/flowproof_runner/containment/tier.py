@@ -15,6 +15,8 @@ from flowproof_runner.containment.report import not_contained
 NOT_ASKED = not_contained("the spec has neither agent.allow_egress nor assert_no_egress")
 URL = not_contained("a url: agent is not started by flowproof")
 ADAPTER = not_contained("an adapter: agent answers through flowproof and cannot be contained")
+UNCONTAINED = {"url": URL, "adapter": ADAPTER}
+"""Per driver whose agents cannot be contained, the tier they have."""
 
 
 def probe() -> str:

@@ -18,7 +18,7 @@ from flowproof_runner.containment import tier
 from flowproof_runner.contract.of_spec import contract_of
 from flowproof_runner.doctor.diagnosis import diagnose
 from flowproof_runner.doctor.examination import examine
-from flowproof_runner.doctor.patient import PROMPT, UNCONTAINED, Patient, of_adapter, of_command, of_url
+from flowproof_runner.doctor.patient import PROMPT, Patient, of_adapter, of_command, of_url
 from flowproof_runner.doctor.report import render
 from flowproof_runner.doctor.standin import standin
 from flowproof_runner.flow import containing
@@ -106,7 +106,7 @@ def _of_spec(
         of_spec.wanted(spec),
         spec.spec.client,
         port=agent.proxy_port or 0,
-        uncontained=UNCONTAINED.get(driven, ""),
+        uncontained=tier.UNCONTAINED.get(driven, ""),
         adapter=driven == "adapter",
     )
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from flowproof_addons.session import McpServer
-from flowproof_runner.containment import tier
 from flowproof_runner.containment.policy import Policy
 from flowproof_runner.drivers.base import Driver
 from flowproof_runner.drivers.command import Command
@@ -84,7 +83,3 @@ def of_adapter(spec: Spec, contract: Contract) -> tuple[str, Drive]:
         return driver(spec, contract, bench.cwd, bench.shell, bench.env, bench.key_variables)
 
     return shlex.join(spec.agent.adapter or ()), drive
-
-
-UNCONTAINED = {"url": tier.URL, "adapter": tier.ADAPTER}
-"""Per driver whose agents cannot be contained, the tier they have."""

@@ -31,8 +31,7 @@ def wanted(written: LoadedSpec, resolved: LoadedSpec) -> Plan:
 
 def unasked(spec: LoadedSpec) -> ContainmentReport:
     """The report of a run that nothing contained, with the reason."""
-    tiers = {"url": tier.URL, "adapter": tier.ADAPTER, "command": tier.NOT_ASKED}
-    return ContainmentReport(tiers[spec.spec.agent.driver])
+    return ContainmentReport(tier.UNCONTAINED.get(spec.spec.agent.driver, tier.NOT_ASKED))
 
 
 def judged(step: PlacedStep, report: ContainmentReport, habitat: Habitat) -> Iterator[Finding]:
