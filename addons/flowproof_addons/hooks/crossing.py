@@ -10,6 +10,7 @@ from mitmproxy import http
 from flowproof_addons.dialects.base import Dialect, ErrorText, WireReply
 from flowproof_addons.live.crossing import Crossing
 from flowproof_addons.live.progress import Live
+from flowproof_addons.live.route import unreachable
 
 _crossings: WeakKeyDictionary[http.HTTPFlow, Crossing] = WeakKeyDictionary()
 """Not in the flow's metadata: mitmproxy copies and saves that, and a crossing is alive."""
@@ -35,6 +36,12 @@ def foreign(request: http.Request) -> bool:
 def turn_away(flow: http.HTTPFlow) -> None:
     """What a foreign request is answered."""
     send(flow, WireReply(421, {"content-type": "text/plain"}, b"flowproof answers loopback clients only\n"))
+
+
+def unreached(flow: http.HTTPFlow, reason: str) -> str:
+    """What the user is told when the connection to a flow's upstream failed."""
+    origin = f"{flow.request.scheme}://{flow.request.host}:{flow.request.port}"
+    return unreachable(origin, flow.server_conn.via[1] if flow.server_conn.via else None, reason)
 
 
 def attach(flow: http.HTTPFlow, crossing: Crossing) -> None:

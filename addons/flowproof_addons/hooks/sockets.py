@@ -9,13 +9,12 @@ from mitmproxy import ctx, http
 
 from flowproof_addons.dialects.base import Dialect, Registry
 from flowproof_addons.hooks import model, view
-from flowproof_addons.hooks.crossing import Sessions, port
+from flowproof_addons.hooks.crossing import Sessions, port, unreached
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.hooks.wall import Wall
 from flowproof_addons.live.crossing import Crossing
 from flowproof_addons.live.line import Line, Step
 from flowproof_addons.live.progress import Live
-from flowproof_addons.live.route import unreachable
 from flowproof_addons.trace import body
 
 
@@ -90,9 +89,7 @@ class Sockets:
         """The upstream could not be reached."""
         line = self._lines.pop(flow, None)
         if line is not None and flow.response is None and flow.error is not None:
-            origin = f"{flow.request.scheme}://{flow.request.host}:{flow.request.port}"
-            via = flow.server_conn.via
-            line.live.problem(unreachable(origin, via[1] if via else None, flow.error.msg))
+            line.live.problem(unreached(flow, flow.error.msg))
 
 
 def _say(flow: http.HTTPFlow, step: Step) -> None:

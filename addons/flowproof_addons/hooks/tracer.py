@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from mitmproxy import http
 
-from flowproof_addons.hooks.crossing import of
+from flowproof_addons.hooks.crossing import of, unreached
 from flowproof_addons.hooks.fail_closed import fail_closed
 from flowproof_addons.live import capture
 from flowproof_addons.live.crossing import ABANDONED, Crossing
-from flowproof_addons.live.route import unreachable
 from flowproof_addons.trace.model import BytesBody, Reply
 
 
@@ -65,7 +64,6 @@ def _lost(flow: http.HTTPFlow, crossing: Crossing) -> None:
     if "client disconnected" in words.lower():
         crossing.live.record(crossing, Reply(ABANDONED, BytesBody(b"")))
     elif flow.server_conn.error or (not flow.server_conn.connected and flow.server_conn.timestamp_tcp_setup is None):
-        origin = f"{flow.request.scheme}://{flow.request.host}:{flow.request.port}"
-        crossing.live.problem(unreachable(origin, flow.server_conn.via[1] if flow.server_conn.via else None, words))
+        crossing.live.problem(unreached(flow, words))
     else:
         crossing.live.record(crossing, Reply(502, BytesBody(words.encode()), {"content-type": "text/plain"}, cut=True))
