@@ -76,11 +76,11 @@ class Desk:
         if port in self.lanes:
             return wanted.address == self.lanes[port]
         opened = self._by_port.get(port)
-        if opened is not None and opened.pacer is not None and wanted.address == opened.pacer.address:
+        if opened is None or wanted.address is None:
+            return False
+        if any(own is not None and wanted.address == own.address for own in (opened.pacer, opened.wall)):
             return True
-        if opened is not None and opened.wall is not None and wanted.address == opened.wall.address:
-            return True
-        if opened is None or opened.live.replaying or wanted.address is None:
+        if opened.live.replaying:
             return False
         return (wanted.address[0], wanted.address[1]) in opened.allowed
 
