@@ -71,7 +71,7 @@ class Control:
             answer["error"] = f"a session the boundary does not understand: {error}"
         except FlowproofError as error:
             answer["error"] = str(error)
-        except Exception as error:
+        except Exception as error:  # a bug of ours: whoever asked must not wait for an answer that never comes
             answer["bug"] = f"{type(error).__name__}: {error}"
         self._send(answer)
 

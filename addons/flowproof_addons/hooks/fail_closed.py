@@ -30,7 +30,7 @@ def fail_closed[T](hook: Hook[T]) -> Callable[[T, http.HTTPFlow], Coroutine[None
                 await result
         except FlowproofError as error:
             _end(flow, str(error))  # what a user can mend is no bug of ours, and says what to do
-        except Exception as error:
+        except Exception as error:  # mitmproxy would log it and forward the request
             where = getattr(hook, "__qualname__", "hook")
             _end(flow, f"flowproof failed inside the boundary: {where}: {type(error).__name__}: {error}")
             _log.debug("%s", traceback.format_exc())

@@ -24,6 +24,6 @@ async def load(path: Path) -> None:
         ctx.master.addons.add(module)
         for event in (hooks.ConfigureHook(set(ctx.options.keys())), hooks.RunningHook()):
             await ctx.master.addons.invoke_addon(module, event)
-    except Exception as error:
+    except Exception as error:  # whatever a user's hooks do when they are started
         raise AddonFileError(f"addon {str(path)!r} cannot be started: {type(error).__name__}: {error}") from error
     _loaded[module] = path
