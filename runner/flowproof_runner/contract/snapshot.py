@@ -22,6 +22,6 @@ def snapshot(path: Path, command: tuple[str, ...], timeout_s: float) -> int:
     finally:
         backend.close()
     tools: list[JsonValue] = sorted(map(canonical_tool, found.tools), key=json.dumps)
-    content: JsonValue = {"capabilities": found.capabilities, "tools": tools}
-    writing.write(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    content: dict[str, JsonValue] = {"capabilities": found.capabilities, "tools": tools}
+    writing.write_json(path, content)
     return len(tools)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from flowproof_addons import FlowproofError
 from flowproof_addons.trace import atomic
+from flowproof_addons.trace.model import JsonValue
 
 
 class WriteError(FlowproofError):
@@ -22,3 +25,8 @@ def write(path: Path, text: str) -> None:
             f"{path}: cannot be written: {error.strerror or error}; nothing was changed: "
             "make room or give write access to the folder"
         ) from error
+
+
+def write_json(path: Path, value: Mapping[str, JsonValue]) -> None:
+    """The same with JSON that people review. Raises WriteError."""
+    write(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")

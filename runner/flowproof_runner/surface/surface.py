@@ -88,7 +88,7 @@ def load(path: Path) -> Surface:
 
 def save(path: Path, found: Surface) -> None:
     """Write a snapshot file. Raises WriteError."""
-    writing.write(path, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
+    writing.write_json(path, found.to_json())
 
 
 def _items(value: JsonValue) -> tuple[JsonValue, ...]:
