@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Thread
@@ -53,7 +54,7 @@ class SocketUpstream:
                 self.said.append(json.loads(text))
                 for number, event in enumerate(self._events(connection.request.path, self.said[-1])):
                     if number == self.cut:
-                        connection.socket.close()
+                        connection.socket.shutdown(socket.SHUT_RDWR)  # closing alone waits for its reader
                         return
                     connection.send(event)
         except ConnectionClosed:
