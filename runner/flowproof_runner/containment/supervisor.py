@@ -21,9 +21,10 @@ from flowproof_runner.containment.binding import Binding, Listening
 from flowproof_runner.containment.blocked import Blocked
 from flowproof_runner.containment.connecting import Connecting
 from flowproof_runner.containment.context import Context
+from flowproof_runner.containment.crew import Crew
 from flowproof_runner.containment.journal import Journal
 from flowproof_runner.containment.nameserver import NameServer
-from flowproof_runner.containment.notify import Crew, Handler, Listener
+from flowproof_runner.containment.notify import Handler, Listener
 from flowproof_runner.containment.order import Order
 from flowproof_runner.containment.receiving import Receiving
 from flowproof_runner.containment.sending import Sending

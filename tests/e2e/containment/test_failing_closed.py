@@ -112,8 +112,8 @@ os._exit(0)
 def test_too_many_blocked_connections_are_answered_not_left_to_hang(harness: Harness) -> None:
     """With every thread blocked, a new call that would block is refused; one that would not still works."""
     boot = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from flowproof_runner.containment import notify, supervisor;"
-        " notify.Crew.__init__.__defaults__ = (4,); supervisor.main()"
+        "import sys; sys.path.insert(0, sys.argv[1]); from flowproof_runner.containment import crew, supervisor;"
+        " crew.Crew.__init__.__defaults__ = (4,); supervisor.main()"
     )
     done = harness.contained("python", "-c", CROWD, boot=boot)
     assert done.out == "True EINPROGRESS\n", done
