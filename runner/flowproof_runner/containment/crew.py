@@ -12,11 +12,16 @@ from flowproof_runner.containment.notify import CONTINUE, Handler, Listener, Rep
 from flowproof_runner.containment.target import Call
 
 THREADS: Final = 128
+PATIENCE_S: Final = 0.05
 REPEAT_S: Final = 1.0
 
 
 class Crew:
-    """Threads that each take a call, handle it, answer it; the last idle one hires another before it starts work."""
+    """Threads that each take a call, handle it, answer it.
+
+    One does it all until a call takes long: since Linux 6.11 every thread that waits for a call wakes for each, and all
+    but one for nothing. From then on the last idle one hires another before it starts work.
+    """
 
     def __init__(
         self, listener: Listener, handlers: Mapping[int, Handler], fault: Callable[[str], None], limit: int = THREADS
@@ -28,16 +33,19 @@ class Crew:
         self._lock = threading.Lock()
         self._idle = 0
         self._hired = 0
+        self._taken = 0
+        self._answered = 0
+        self._some = threading.Event()
         self._done: dict[tuple[int, int, tuple[int, ...]], tuple[float, Reply]] = {}
         self._tasks: dict[int, threading.Lock] = {}
 
-    def hire(self) -> None:
-        """Start one more thread."""
+    def hire(self, *, standby: bool = False) -> None:
+        """Start one more thread; on standby it begins when a call takes long."""
         with self._lock:
             self._idle += 1
             self._hired += 1
         try:
-            threading.Thread(target=self._work, daemon=True).start()
+            threading.Thread(target=self._stand_by if standby else self._work, daemon=True).start()
         except RuntimeError:  # the user may have no more: those we have go on, and do not block
             with self._lock:
                 self._idle -= 1
@@ -50,6 +58,18 @@ class Crew:
         """True when a handler must not block: every other thread is busy and no more may be hired."""
         return self._idle <= 0
 
+    def _stand_by(self) -> None:
+        while True:
+            self._some.wait()
+            taken = self._taken
+            time.sleep(PATIENCE_S)
+            if self._answered < taken:
+                break
+            self._some.clear()
+            if self._answered < self._taken:  # it came between the look and the clearing
+                self._some.set()
+        self._work()
+
     def _work(self) -> None:
         while True:
             try:
@@ -59,12 +79,16 @@ class Crew:
                 return
             if call is None:
                 continue
+            self._taken += 1
+            if not self._some.is_set():
+                self._some.set()
             with self._lock:
                 self._idle -= 1
                 short = self._idle == 0 and self._hired < self._limit
             if short:
                 self.hire()
             self._serve(call)
+            self._answered += 1
             with self._lock:
                 self._idle += 1
 

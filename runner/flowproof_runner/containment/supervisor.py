@@ -152,7 +152,7 @@ def _serve(context: Context, listener: Listener, table: Handlers) -> None:
     crew = Crew(listener, table(context, blocked), context.journal.fault)
     context.crowded = lambda: crew.crowded
     crew.hire()
-    crew.hire()
+    crew.hire(standby=True)
 
 
 def _line(fd: int) -> list[str]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +28,22 @@ class Deaf(Listener):
     def answer(self, call: Call, reply: Reply) -> bool:
         self.answers.append(reply)
         return self.reached
+
+
+class Queue(Listener):
+    """A listener one can put calls into."""
+
+    def __init__(self) -> None:
+        super().__init__(-1, killable=True)
+        self.calls: SimpleQueue[Call] = SimpleQueue()
+        self.answers: SimpleQueue[Reply] = SimpleQueue()
+
+    def receive(self) -> Call | None:
+        return self.calls.get()
+
+    def answer(self, call: Call, reply: Reply) -> bool:
+        self.answers.put(reply)
+        return True
 
 
 def call(number: int = 46, first: int = 3) -> Call:
@@ -66,6 +86,64 @@ def test_a_result_is_not_kept_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     crew._serve(call())
     crew._serve(call())
     assert listener.answers == [6, 7]
+
+
+def until(happened: Callable[[], bool]) -> None:
+    while not happened():
+        os.sched_yield()
+
+
+QUICK, STUCK, FREEING = 1, 2, 3
+
+
+def test_quick_calls_are_all_served_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: set[int] = set()
+    looks, looking = threading.Semaphore(0), threading.Semaphore(0)
+
+    def patience(_: float) -> None:
+        looking.release()
+        looks.acquire()
+
+    def quick(_: Call) -> Reply:
+        served.add(threading.get_ident())
+        return 0
+
+    monkeypatch.setattr(crews, "time", SimpleNamespace(sleep=patience))
+    listener = Queue()
+    crew = Crew(listener, {QUICK: quick}, fault=pytest.fail)
+    crew.hire()
+    crew.hire(standby=True)
+    for _ in range(10):
+        listener.calls.put(call(QUICK))
+        assert looking.acquire(timeout=5), "the one on standby is told that there was a call"
+        listener.answers.get(timeout=5)
+        listener.calls.put(call(QUICK))  # two calls, each done before the look: nothing takes long
+        listener.answers.get(timeout=5)
+        until(lambda: crew._answered == crew._taken)
+        looks.release()
+        until(lambda: not crew._some.is_set())
+    assert len(served) == 1
+
+
+def test_a_call_that_waits_for_later_ones_gets_them_served() -> None:
+    """A file system the agent serves itself would never answer a supervisor that waits for it with all it has."""
+    freed = threading.Semaphore(0)
+
+    def stuck(_: Call) -> Reply:
+        return 1 if freed.acquire(timeout=5) else 2
+
+    def freeing(_: Call) -> Reply:
+        freed.release()
+        return 0
+
+    listener = Queue()
+    crew = Crew(listener, {STUCK: stuck, FREEING: freeing}, fault=pytest.fail)
+    crew.hire()
+    crew.hire(standby=True)
+    for count in (1, 5, 1):
+        for number in [STUCK] * count + [FREEING] * count:
+            listener.calls.put(call(number))
+        assert sorted(listener.answers.get(timeout=10) for _ in range(2 * count)) == [0] * count + [1] * count
 
 
 def test_when_no_more_threads_can_be_had_those_there_are_go_on_without_blocking(
