@@ -14,6 +14,8 @@ from flowproof_runner.containment.target import Call
 CONTINUE: Final = "continue"
 """Let the kernel carry the call out. Only for calls that no argument can turn into egress."""
 _EMPTY = bytes(abi.NOTIF_SIZE)
+_NOTIF = struct.Struct(abi.NOTIF)
+_RESPONSE = struct.Struct(abi.RESPONSE)
 
 
 class Answer(NamedTuple):
@@ -49,16 +51,16 @@ class Listener:
             if error.errno in (errno.ENOENT, errno.EINTR):
                 return None
             raise
-        identity, tid, _, number, _, _, *args = struct.unpack(abi.NOTIF, raw)
-        return Call(self.fd, identity, tid, number, tuple(args))
+        identity, tid, _, number, *_ = values = _NOTIF.unpack(raw)
+        return Call(self.fd, identity, tid, number, values[6:])
 
     def answer(self, call: Call, reply: Reply) -> bool:
         """Deliver the reply; False when the task no longer waits for it."""
         value = reply.value if isinstance(reply, Answer) else reply
         if isinstance(value, str):
-            response = struct.pack(abi.RESPONSE, call.id, 0, 0, abi.USER_NOTIF_FLAG_CONTINUE)
+            response = _RESPONSE.pack(call.id, 0, 0, abi.USER_NOTIF_FLAG_CONTINUE)
         else:
-            response = struct.pack(abi.RESPONSE, call.id, max(value, 0), min(value, 0), 0)
+            response = _RESPONSE.pack(call.id, max(value, 0), min(value, 0), 0)
         try:
             fcntl.ioctl(self.fd, abi.IOCTL_SEND, response)
         except OSError:
