@@ -7,7 +7,7 @@ import ipaddress
 import os
 import socket
 
-from flowproof_runner.containment import kernel, observing, sockaddr, sockets, unix
+from flowproof_runner.containment import kernel, observing, places, sockaddr, sockets, unix
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.notify import Reply
 from flowproof_runner.containment.sockaddr import Endpoint
@@ -71,7 +71,8 @@ class Binding:
         name = sockaddr.unix_name(address)
         if name[:1] not in (b"", b"\0"):
             if self._context.policy.writes:
-                observing.tell(self._context, call, "bind", [observing.absolute(call, name)])
+                path = places.real(call.tid, places.absolute(call, name), follow=False)
+                observing.tell(self._context, call, "bind", [path])
             return self._at_path(call, fd, address, name)
         result = -kernel.bind(fd, address)
         if result == 0:  # an empty name is chosen by the kernel

@@ -18,6 +18,7 @@ _SHOWN = 20
 """Lines about destroyed files: a removed node_modules would fill a log."""
 _BYTECODE = "/__pycache__/"
 """What Python compiles for itself: replaced by the thousand at the first import of an SDK, and nothing is lost."""
+_NEVER = "which file that is cannot be told from here, so no `except:` covers it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def writes(report: ContainmentReport, step: Writes, cwd: str) -> Iterator[Findin
         yield Finding(
             id=WROTE,
             message=f"{path} was written by the agent: {_how(first)} at {first.at_ms:.0f} ms{_times(len(events))}",
-            detail="add it to `except:` if the agent may write it",
+            detail="add it to `except:` if the agent may write it" if path.startswith("/") else _NEVER,
             where=step.where,
             path=path,
         )

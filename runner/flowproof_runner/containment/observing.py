@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
-from flowproof_runner.containment import abi
+from flowproof_runner.containment import abi, places
 from flowproof_runner.containment.context import Context
 from flowproof_runner.containment.notify import CONTINUE, Handler, Reply
 from flowproof_runner.containment.target import Call
 
-UNRESOLVED = "(unresolved)"
-_STREAMS = {f"/dev/{name}": f"/dev/fd/{fd}" for fd, name in enumerate(("stdin", "stdout", "stderr"))}
-_OWN_FD = r"^(/dev/fd|/proc/(self|thread-self)/fd)/(?=\d+$)"
-_FD = r"/proc/\d+/(task/\d+/)?fd/\d+"
-_HERE = -100
-"""AT_FDCWD."""
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND")
 
 
@@ -77,12 +70,13 @@ def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Rep
             flags = _open_how(context, call)
             if flags is None or not flags & concern:
                 return CONTINUE
-        paths = [_path(call, folder, path) for folder, path in shape.paths]
+        if shape.fd is None:
+            seen = [places.named(call, folder, path) for folder, path in shape.paths]
+        else:
+            seen = [places.link(f"/proc/{call.tid}/fd/{call.integer(shape.fd)}")]
         if context.policy.writes:
-            paths = [_real(call, path, follow=shape.follows) for path in paths]
-        if shape.fd is not None:
-            paths = [_link(f"/proc/{call.tid}/fd/{call.integer(shape.fd)}")]
-        tell(context, call, name, paths, flags)
+            seen = [places.real(call.tid, path, follow=shape.follows) for path in seen]
+        tell(context, call, name, seen, flags)
         return CONTINUE
 
     return observe
@@ -91,7 +85,7 @@ def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Rep
 def tell(context: Context, call: Call, name: str, paths: list[str], flags: int | None = None) -> None:
     """Note one call and its paths, but for our own folder's."""
     if call.alive() and not _ours(context, paths):
-        existed = flags is None or any(map(os.path.lexists, paths)) or UNRESOLVED in paths
+        existed = flags is None or any(map(os.path.lexists, paths)) or places.UNRESOLVED in paths
         context.journal.tell("file", call=name, paths=paths, flags=_named(flags), existed=existed)
 
 
@@ -105,56 +99,8 @@ def _open_how(context: Context, call: Call) -> int | None:
         return None
 
 
-def _path(call: Call, folder: int | None, path: int) -> str:
-    try:
-        name = call.string(call.args[path])
-    except OSError:
-        return UNRESOLVED
-    return absolute(call, name, _HERE if folder is None else call.integer(folder))
-
-
-def absolute(call: Call, raw: bytes, fd: int = _HERE) -> str:
-    """The task's path as an absolute one; a relative one starts at its open folder, or at its working directory."""
-    name = os.fsdecode(raw)
-    if name.startswith("/"):
-        return os.path.normpath(name)
-    start = _link(f"/proc/{call.tid}/cwd" if fd == _HERE else f"/proc/{call.tid}/fd/{fd}")
-    return start if start == UNRESOLVED else os.path.normpath(os.path.join(start, name))
-
-
-def _real(call: Call, path: str, *, follow: bool) -> str:
-    """The file behind the task's path: a link in a folder that may be written must not lead out of it unseen."""
-    if path == UNRESOLVED or not _same_root(call.tid):
-        return path
-    path = re.sub(_OWN_FD, f"/proc/{call.tid}/fd/", _STREAMS.get(path, path))
-    if re.fullmatch(_FD, path) and not _link(path).startswith("/"):
-        return f"/dev/fd/{os.path.basename(path)}"  # a pipe, a socket: no file
-    head, tail = os.path.split(path)
-    return os.path.realpath(path) if follow else os.path.join(os.path.realpath(head), tail)
-
-
-def _same_root(tid: int) -> bool:
-    """True where the task's absolute paths are ours."""
-    try:
-        return os.path.samestat(os.stat(f"/proc/{tid}/root"), os.stat("/"))
-    except OSError:
-        return False
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return UNRESOLVED
-
-
 def _ours(context: Context, paths: list[str]) -> bool:
-    return all(path == "/dev/null" or path.startswith(context.folder + "/") or _in_memory(path) for path in paths)
-
-
-def _in_memory(path: str) -> bool:
-    """True for what memfd_create made: it has a descriptor and no name."""
-    return path.startswith("/memfd:") and path.endswith(" (deleted)")
+    return all(path == "/dev/null" or path.startswith(context.folder + "/") or places.in_memory(path) for path in paths)
 
 
 def _named(flags: int | None) -> str:

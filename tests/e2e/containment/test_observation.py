@@ -107,6 +107,51 @@ def test_under_the_control_every_write_is_seen(harness: Harness, program: str, c
     assert [line[:2] for line in told(harness, done.report)] == [(call, path)]
 
 
+OWN_MOUNTS = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.unshare(0x10020000):
+    print("no user namespace")
+else:
+    def bind(one, other):
+        assert libc.mount(one, other, None, 0x1000, None) == 0, ctypes.get_errno()
+    {mount}
+    {write}
+"""
+BOUND = "bind(b'other', b'out')"
+
+
+@pytest.mark.parametrize(
+    ("mount", "write", "shown"),
+    [
+        ("", "open('out/new', 'x').close()", "out/new"),
+        ("", "open('out/kept', 'a').close()", "out/kept"),
+        ("bind(b'out', b'out')", "open('out/kept', 'a').close()", "out/kept"),
+        (BOUND, "open(f'{os.getcwd()}/out/new', 'x').close()", "(own mounts) {folder}/out/new"),
+        (BOUND, "open('out/kept', 'a').close()", "(own mounts) {folder}/out/kept"),
+        (BOUND, "os.mkdir('out/new')", "(own mounts) {folder}/out/new"),
+        (BOUND, "import _socket; _socket.socket(1).bind('out/new')", "(own mounts) {folder}/out/new"),
+        ("bind(b'other/kept', b'out/kept')", "open('out/kept', 'a').close()", "(own mounts) {folder}/out/kept"),
+        ("bind(b'other/kept', b'out/kept')", "os.truncate('out/kept', 0)", "(own mounts) {folder}/out/kept"),
+    ],
+)
+def test_a_mount_of_the_agents_own_leads_nowhere_unseen(harness: Harness, mount: str, write: str, shown: str) -> None:
+    """A folder that may be written, and over it another one mounted."""
+    for name in ("out", "other"):
+        folder = harness.folder / name
+        folder.mkdir()
+        folder.chmod(0o777)
+        (folder / "kept").touch()
+        (folder / "kept").chmod(0o666)
+    program = OWN_MOUNTS.replace("{mount}", mount).replace("{write}", write)
+    done = harness.contained("python", "-I", "-S", "-c", program, policy={"writes": True})
+    if done.out:
+        pytest.skip("this machine grants no user namespace")
+    assert done.code == 0, done
+    paths = [line[1] for line in told(harness, done.report) if "/proc/" not in line[1]]
+    assert paths == [shown.replace("{folder}", str(harness.folder))], done.report
+
+
 HARMLESS = """
 import os
 open("kept").read(); open("out/link").read()

@@ -129,6 +129,14 @@ def test_a_write_fails_the_check_and_says_what_it_was() -> None:
     assert first.message == "/work/data/a.csv was written by the agent: unlink at 10 ms, 2 times"
 
 
+@pytest.mark.parametrize("path", ["(unresolved)", "(own mounts) /work/out/x"])
+def test_a_file_that_cannot_be_told_is_excepted_by_nothing(path: str) -> None:
+    report = ContainmentReport(ENFORCED, files=(FileEvent("openat", (path,), "O_WRONLY"),))
+    [found] = judge.writes(report, Writes(("**", "/**", path, "out/**"), WHERE), "/work")
+    assert found.path == path
+    assert found.detail == "which file that is cannot be told from here, so no `except:` covers it"
+
+
 def test_writes_of_an_uncontained_run_cannot_be_certified() -> None:
     [found] = judge.writes(ContainmentReport(NOT), Writes((), WHERE), "/work")
     assert (found.id, found.kind) == ("side_effect.uncertified", "problem")
