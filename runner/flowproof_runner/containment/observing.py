@@ -85,7 +85,7 @@ def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Rep
 def tell(context: Context, call: Call, name: str, paths: list[str], flags: int | None = None) -> None:
     """Note one call and its paths, but for our own folder's."""
     if call.alive() and not _ours(context, paths):
-        existed = flags is None or any(map(os.path.lexists, paths)) or places.UNRESOLVED in paths
+        existed = flags is None or any(map(places.may_exist, paths))
         context.journal.tell("file", call=name, paths=paths, flags=_named(flags), existed=existed)
 
 

@@ -56,6 +56,11 @@ def link(path: str) -> str:
         return UNRESOLVED
 
 
+def may_exist(path: str) -> bool:
+    """False only where it is known which file that is, and that it is not there."""
+    return not path.startswith("/") or os.path.lexists(path)
+
+
 def in_memory(path: str) -> bool:
     """True for what memfd_create made: it has a descriptor and no name."""
     return path.startswith("/memfd:") and path.endswith(" (deleted)")
