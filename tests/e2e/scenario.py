@@ -198,6 +198,12 @@ class Scenario:
         return other
 
 
+def everywhere(flow: Scenario, outcome: Outcome, *but: str) -> str:
+    """All that was written below the flow's folder and all that was said, but the files of these names."""
+    files = [path for path in flow.folder.rglob("*") if path.is_file() and path.name not in but]
+    return "\n".join([*(path.read_bytes().decode("utf-8", "replace") for path in files), outcome.said])
+
+
 def chat(user: Any = PROMPT, **changes: Any) -> dict[str, Any]:
     """A planned Chat Completions request."""
     messages = [{"role": "system", "content": "You are terse."}, {"role": "user", "content": user}]

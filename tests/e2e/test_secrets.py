@@ -9,7 +9,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
-from tests.e2e.scenario import Outcome, Scenario, chat, python
+from tests.e2e.scenario import Scenario, chat, everywhere, python
 from tests.e2e.upstream import Upstream, reply
 
 type New = Callable[..., Scenario]
@@ -25,10 +25,8 @@ COMPLETION = {
 }
 
 
-def everywhere(flow: Scenario, outcome: Outcome) -> str:
-    """All that was written and all that was said, but the agent's own request plan."""
-    files = [p for p in flow.folder.rglob("*") if p.is_file() and p.name != "flow.json"]
-    return "\n".join([*(p.read_bytes().decode("latin-1") for p in files), outcome.said])
+PLAN = "flow.json"
+"""The agent's own request plan, which has the value in it."""
 
 
 @pytest.mark.parametrize("variable", ["FLOWPROOF_AGENT_KEY", "OPENAI_API_KEY"])
@@ -38,7 +36,7 @@ def test_the_upstreams_key_is_on_the_wire_and_nowhere_else(variable: str, scenar
     recorded = flow.record(**{variable: KEY})
     assert recorded.code == 0, recorded.said
     assert upstream.seen[0].header("authorization") == f"Bearer {KEY}"
-    assert KEY not in everywhere(flow, recorded)
+    assert KEY not in everywhere(flow, recorded, PLAN)
     assert "OPENAI_API_KEY" in recorded.printed
 
 
@@ -48,7 +46,7 @@ def test_credential_headers_of_the_agent_are_not_kept(planned: New) -> None:
     recorded = flow.record()
     assert recorded.code == 0, recorded.said
     assert recorded.flow.counts.turns == len(HEADERS)
-    assert KEY not in everywhere(flow, recorded)
+    assert KEY not in everywhere(flow, recorded, PLAN)
 
 
 def test_credential_headers_of_the_upstream_are_not_kept(planned: New, upstream: Upstream) -> None:
@@ -56,7 +54,7 @@ def test_credential_headers_of_the_upstream_are_not_kept(planned: New, upstream:
     flow = planned([chat()])
     recorded = flow.record()
     assert recorded.code == 0, recorded.said
-    assert KEY not in everywhere(flow, recorded)
+    assert KEY not in everywhere(flow, recorded, PLAN)
 
 
 def in_base64(text: str) -> str:
@@ -75,7 +73,7 @@ def test_a_declared_secret_never_reaches_the_disk(value: str, planned: New, upst
     flow = planned([chat(f"Use {form(value)}") for form in FORMS], redact={"values": ["${DB_PASSWORD}"]})
     recorded = flow.record(DB_PASSWORD=value)
     assert recorded.code == 0, recorded.said
-    kept = everywhere_but_output(flow, recorded)
+    kept = everywhere(flow, recorded, PLAN, "stdout.txt")
     for form in FORMS:
         for written in (form(value), json.dumps(form(value))[1:-1]):
             assert written not in kept
@@ -91,12 +89,6 @@ def _completion(words: str) -> dict[str, object]:
     return {**COMPLETION, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
 
 
-def everywhere_but_output(flow: Scenario, outcome: Outcome) -> str:
-    """As `everywhere`, without what the agent itself printed."""
-    files = [p for p in flow.folder.rglob("*") if p.is_file() and p.name not in ("flow.json", "stdout.txt")]
-    return "\n".join([*(p.read_bytes().decode("utf-8", "replace") for p in files), outcome.said])
-
-
 def test_a_miss_does_not_print_the_secret_it_missed_on(planned: New) -> None:
     """H30, H74: the difference is told, the value is not."""
     flow = planned([chat("The key is old-0123456789abcdef.")], redact={"values": ["${TOKEN}"]})
@@ -104,14 +96,14 @@ def test_a_miss_does_not_print_the_secret_it_missed_on(planned: New) -> None:
     flow.plan([chat(f"The key is {KEY}.")])
     replayed = flow.run(TOKEN=KEY)
     assert (replayed.code, replayed.ids[0]) == (1, "model.divergence"), replayed.said
-    assert KEY not in everywhere(flow, replayed)
+    assert KEY not in everywhere(flow, replayed, PLAN)
 
 
 def test_a_key_in_an_upstream_address_is_refused(planned: New, upstream: Upstream) -> None:
     flow = planned([chat()])
     outcome = flow.record(FLOWPROOF_AGENT_UPSTREAM=f"http://user:{KEY}@127.0.0.1:{upstream.port}")
     assert outcome.code == 2
-    assert KEY not in everywhere(flow, outcome)
+    assert KEY not in everywhere(flow, outcome, PLAN)
 
 
 def test_an_upstream_that_echoes_the_key_does_not_put_it_on_disk(planned: New, upstream: Upstream) -> None:
@@ -119,4 +111,4 @@ def test_an_upstream_that_echoes_the_key_does_not_put_it_on_disk(planned: New, u
     upstream.handler = lambda seen: reply({"error": {"message": f"Incorrect API key: {KEY}", "type": "auth"}}, 401)
     flow = planned([chat()], ["assert_no_tool_call: anything"])
     recorded = flow.record(FLOWPROOF_AGENT_KEY=KEY)
-    assert KEY not in everywhere_but_output(flow, recorded)
+    assert KEY not in everywhere(flow, recorded, PLAN, "stdout.txt")

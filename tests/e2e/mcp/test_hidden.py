@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.e2e.mcp.lanes import HERE
-from tests.e2e.scenario import Outcome, Scenario
+from tests.e2e.scenario import Scenario, everywhere
 
 type New = Callable[..., Scenario]
 
 AGENT = str(HERE / "agent.py")
 SERVER = [sys.executable, str(HERE / "servers" / "weather.py"), "notes.txt"]
 HIDDEN = "Zanzibar-77"
-"""Only ever an argument: neither the prompt nor the declared result holds it."""
+"""Only ever an argument: in the spec's command, and neither in the prompt nor in the declared result."""
 
 WRONG: dict[str, Any] = {
     "steps": ["assert_tool_call: get_weather where city equals Nairobi"],
@@ -31,19 +31,13 @@ def flow_of(scenario: New, steps: list[str], **more: Any) -> Scenario:
     )
 
 
-def everywhere(flow: Scenario, outcome: Outcome) -> str:
-    """All that was written and all that was said, but the spec, which has the value in its command."""
-    files = [path for path in flow.folder.rglob("*") if path.is_file() and path != flow.spec]
-    return "\n".join([*(path.read_bytes().decode("latin-1") for path in files), outcome.said])
-
-
 def test_it_is_in_no_finding_and_no_report(scenario: New) -> None:
     flow = flow_of(scenario, **WRONG, redact={"keys": ["city"]})
     recorded = flow.record("--html", "report.html", "--junit", "report.xml")
     assert recorded.code == 3, recorded.said
     assert sorted(recorded.ids) == ["tool.arguments_subset", "tool.call.missing", "tool.forbidden"]
     assert "${REDACTED:city}" in recorded.said
-    assert HIDDEN not in everywhere(flow, recorded)
+    assert HIDDEN not in everywhere(flow, recorded, flow.spec.name)
 
 
 def test_not_named_it_is_in_all_of_them(scenario: New) -> None:
@@ -59,7 +53,7 @@ def test_it_is_in_no_refusal(scenario: New) -> None:
     flow = flow_of(scenario, steps, enforce=["forbidden"], redact={"keys": ["city"]})
     recorded = flow.record()
     assert (recorded.code, recorded.ids) == (3, ["dispatch.authorization_denied"]), recorded.said
-    assert HIDDEN not in everywhere(flow, recorded)
+    assert HIDDEN not in everywhere(flow, recorded, flow.spec.name)
 
 
 def test_what_is_not_kept_is_not_compared(scenario: New) -> None:
@@ -69,5 +63,5 @@ def test_what_is_not_kept_is_not_compared(scenario: New) -> None:
     flow.edit(HIDDEN, "Timbuktu-78")
     replayed = flow.run()
     assert replayed.code == 0, replayed.said
-    assert HIDDEN not in everywhere(flow, recorded)
-    assert "Timbuktu-78" not in everywhere(flow, replayed)
+    assert HIDDEN not in everywhere(flow, recorded, flow.spec.name)
+    assert "Timbuktu-78" not in everywhere(flow, replayed, flow.spec.name)
