@@ -73,9 +73,12 @@ def _observer(context: Context, name: str, shape: Shape) -> Callable[[Call], Rep
         if shape.fd is None:
             seen = [places.named(call, folder, path) for folder, path in shape.paths]
         else:
-            seen = [places.link(f"/proc/{call.tid}/fd/{call.integer(shape.fd)}")]
+            seen = [f"/proc/{call.tid}/fd/{call.integer(shape.fd)}"]
         if context.policy.writes:
-            seen = [places.real(call.tid, path, follow=shape.follows) for path in seen]
+            follow = shape.follows or shape.fd is not None
+            seen = [places.real(call.tid, path, follow=follow) for path in seen]
+        elif shape.fd is not None:
+            seen = [places.link(path) for path in seen]
         tell(context, call, name, seen, flags)
         return CONTINUE
 
@@ -100,7 +103,11 @@ def _open_how(context: Context, call: Call) -> int | None:
 
 
 def _ours(context: Context, paths: list[str]) -> bool:
-    return all(path == "/dev/null" or path.startswith(context.folder + "/") or places.in_memory(path) for path in paths)
+    told_apart = context.policy.writes  # `real` knows memory from a file of that name
+    return all(
+        path == "/dev/null" or path.startswith(context.folder + "/") or (not told_apart and places.in_memory(path))
+        for path in paths
+    )
 
 
 def _named(flags: int | None) -> str:

@@ -38,11 +38,14 @@ def absolute(call: Call, raw: bytes, fd: int = _HERE) -> str:
 
 def real(tid: int, path: str, *, follow: bool) -> str:
     """The file behind the task's path: neither a link nor a mount may lead out of a folder unseen."""
-    if not path.startswith("/") or in_memory(path):
+    if path == UNRESOLVED:
         return path
     path = re.sub(_OWN_FD, f"/proc/{tid}/fd/", _STREAMS.get(path, path))
-    if re.fullmatch(_FD, path) and not link(path).startswith("/"):
-        return f"/dev/fd/{os.path.basename(path)}"  # a pipe, a socket: no file
+    if re.fullmatch(_FD, path):
+        if link(path) == UNRESOLVED:
+            return UNRESOLVED
+        if _nameless(path):
+            return f"/dev/fd/{os.path.basename(path)}"
     head, tail = os.path.split(path)
     found = os.path.realpath(path) if follow else os.path.join(os.path.realpath(head), tail)
     return found if _same_mounts(tid) or _same_file(tid, found) else f"{ELSEWHERE} {path}"
@@ -54,6 +57,17 @@ def link(path: str) -> str:
         return os.readlink(path)
     except OSError:
         return UNRESOLVED
+
+
+def _nameless(path: str) -> bool:
+    """True for a descriptor of no file: a pipe, a socket, memory. A file may be called what memory is shown as."""
+    target = link(path)
+    if in_memory(target):
+        try:
+            return os.stat(path).st_nlink == 0
+        except OSError:
+            return False
+    return not target.startswith("/")
 
 
 def may_exist(path: str) -> bool:

@@ -107,6 +107,18 @@ def test_under_the_control_every_write_is_seen(harness: Harness, program: str, c
     assert [line[:2] for line in told(harness, done.report)] == [(call, path)]
 
 
+def test_a_file_called_as_memory_is_shown_is_a_file(harness: Harness) -> None:
+    program = "import os\ntry: os.unlink('/memfd:x (deleted)')\nexcept OSError: pass"
+    done = harness.contained("python", "-I", "-S", "-c", program, policy={"writes": True})
+    assert told(harness, done.report) == [("unlink", "/memfd:x (deleted)", "")]
+
+
+def test_a_descriptor_that_cannot_be_followed_is_unresolved(harness: Harness) -> None:
+    program = "import os\ntry: os.ftruncate(99, 0)\nexcept OSError: pass"
+    done = harness.contained("python", "-I", "-S", "-c", program, policy={"writes": True})
+    assert told(harness, done.report) == [("ftruncate", "(unresolved)", "")]
+
+
 OWN_MOUNTS = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
